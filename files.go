@@ -112,7 +112,7 @@ type ParquetOptions struct {
 	// Level is the level of the compression: zstd has 1 to 22, gzip 1 to 9, brotli 1 to 11. Zero means
 	// the usual one, which is 1 for zstd.
 	Level int
-	// GroupRows is the number of rows of a row group. Zero means 1,048,576.
+	// GroupRows is the number of rows of a row group. Zero means 1,048,576, or fewer rows of 256 MiB.
 	GroupRows int64
 	// PageRows is the number of rows of a page, which readers leave out by the page index. Pages with
 	// more than 1 MiB of values have fewer. Zero means 65,536.

@@ -1,6 +1,7 @@
 package sql_test
 
 import (
+	parquetfile "github.com/apache/arrow/go/v17/parquet/file"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,6 +135,26 @@ func TestFiles(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, int64(2), rows)
 		require.Equal(t, "s; 30", answer(t, session, "select cast(sum(price) as bigint) as s from '"+file+"'"))
+	}
+}
+
+// COPY takes the options of Parquet, and only for that.
+func TestOptionsOfFiles(t *testing.T) {
+	session := sessionOn(t, devicetest.Open(t, "host"))
+	file := filepath.Join(t.TempDir(), "some.parquet")
+	rows, err := session.Exec(t.Context(), "copy orders to '"+file+"' (format parquet, compression zstd, compression_level 3, row_group_size 2)")
+	require.NoError(t, err)
+	reader, err := parquetfile.OpenParquetFile(file, false)
+	require.NoError(t, err)
+	require.Equal(t, rows, reader.NumRows())
+	require.Equal(t, int((rows+1)/2), reader.NumRowGroups())
+	require.NoError(t, reader.Close())
+	for options, want := range map[string]string{
+		"compression lzma": `compression "lzma"`, "compression zstd, compression_level 23": "level 23", "row_group_size 'x'": "not a literal integer",
+		"format csv, compression zstd": "have no option compression", "speed 1": "no option of COPY is called",
+	} {
+		_, err := session.Exec(t.Context(), "copy orders to '"+file+"' ("+options+")")
+		require.ErrorContains(t, err, want, options)
 	}
 }
 

@@ -30,7 +30,7 @@ type fileFormat struct {
 }
 
 var fileFormats = []fileFormat{
-	{"parquet", "parquet", []string{".parquet", ".parq", ".pq"}, nil, gpuframe.Parquet},
+	{parquetFormat, "parquet", []string{".parquet", ".parq", ".pq"}, nil, gpuframe.Parquet},
 	{"csv", "csv", []string{".csv"}, []string{".tsv", ".txt"}, gpuframe.CSV},
 	{"json", "json_lines", []string{".json", ".jsonl", ".ndjson"}, nil, gpuframe.JSONLines},
 	{"ipc", "ipc", []string{".arrow", ".arrows", ".ipc", ".feather"}, nil, gpuframe.IPC},

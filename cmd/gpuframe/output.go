@@ -19,15 +19,23 @@ import (
 type output struct {
 	to, path string
 	rows     int
+	parquet  gpuframe.ParquetOptions
 }
 
 // tableFormat is the format of output for people.
 const tableFormat = "table"
 
+// parquetFormat is the name of a format with options.
+const parquetFormat = "parquet"
+
 func (out *output) addTo(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&out.to, "to", "", "the format of the output: table, "+strings.Join(formatNames(), ", ")+"; by default a table, or that of the file's extension")
 	flags.StringVarP(&out.path, "output", "o", "", "the file to write; by default standard output")
+	flags.StringVar(&out.parquet.Compression, "compression", "", "the compression of a Parquet file: snappy, zstd, gzip, brotli, lz4_raw or none; by default snappy")
+	flags.IntVar(&out.parquet.Level, "compression-level", 0, "the level of zstd, gzip or brotli; 0 for the usual one")
+	flags.Int64Var(&out.parquet.GroupRows, "group-rows", 0, "the rows of a row group of a Parquet file; by default 1,048,576")
+	flags.StringSliceVar(&out.parquet.Bloom, "bloom", nil, "columns with Bloom filters in a Parquet file")
 	flags.IntVar(&out.rows, "rows", 40, "the number of rows that a table shows: half of them are the last ones")
 }
 
@@ -47,7 +55,7 @@ func (out *output) format(w io.Writer) (format fileFormat, isFile bool, err erro
 			err = fmt.Errorf("--output %s: the extension names no format: give --to with one of table, %s", out.path, strings.Join(formatNames(), ", "))
 		}
 	}
-	if err == nil && out.path == "" && isTerminal(w) && (format.name == "parquet" || format.name == "ipc") {
+	if err == nil && out.path == "" && isTerminal(w) && (format.name == parquetFormat || format.name == "ipc") {
 		err = fmt.Errorf("--to %s: standard output is a terminal: give a file with --output", format.name)
 	}
 	return format, true, err
@@ -61,10 +69,10 @@ func (out *output) write(ctx context.Context, w io.Writer, q gpuframe.Query, opt
 	}
 	switch {
 	case isFile && out.path != "":
-		_, err := q.WriteFile(ctx, out.path, format.write(), options...)
+		_, err := q.WriteFile(ctx, out.path, out.written(format), options...)
 		return err
 	case isFile:
-		_, err := q.Write(ctx, w, format.write(), options...)
+		_, err := q.Write(ctx, w, out.written(format), options...)
 		return err
 	}
 	frame, err := q.Collect(ctx, options...)
@@ -80,6 +88,14 @@ func (out *output) write(ctx context.Context, w io.Writer, q gpuframe.Query, opt
 	}
 	_, err = fmt.Fprintln(w, text)
 	return err
+}
+
+// written returns a format with its options.
+func (out *output) written(format fileFormat) gpuframe.Format {
+	if format.name == parquetFormat {
+		return gpuframe.ParquetWith(out.parquet)
+	}
+	return format.write()
 }
 
 // isTerminal reports whether a writer is a terminal.

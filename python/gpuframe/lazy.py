@@ -405,9 +405,35 @@ class LazyFrame:
         assert made is not None
         return made, Profile(run.answer["profile"], run.answer["trace"])
 
-    def sink_parquet(self, path: Union[str, os.PathLike[str]], *, device: Place = None) -> int:
-        """Run the query and write its result to a Parquet file. A query that fails leaves the file unchanged. Return the number of rows."""
-        return self._sink("parquet", path, device)
+    def sink_parquet(
+        self,
+        path: Union[str, os.PathLike[str]],
+        *,
+        compression: str = "snappy",
+        compression_level: int = 0,
+        row_group_size: int = 0,
+        page_rows: int = 0,
+        dictionaries: bool = True,
+        old_encodings: bool = False,
+        bloom_filters: Sequence[str] = (),
+        device: Place = None,
+    ) -> int:
+        """Run the query and write its result to a Parquet file. A query that fails leaves the file unchanged. Return the number of rows.
+
+        compression is "snappy", "zstd", "gzip", "brotli", "lz4_raw" or "none". A level, a number of rows of a row group or of a page of 0 is
+        the usual one. old_encodings leaves out those encodings that some readers from before 2022 do not have. bloom_filters are columns
+        with filters, by which readers leave out row groups without a value.
+        """
+        options = {
+            "compression": compression,
+            "level": compression_level,
+            "group_rows": row_group_size,
+            "page_rows": page_rows,
+            "no_dictionaries": not dictionaries,
+            "old_encodings": old_encodings,
+            "bloom": list(bloom_filters),
+        }
+        return self._sink("parquet", path, device, parquet=options)
 
     def sink_csv(self, path: Union[str, os.PathLike[str]], *, device: Place = None) -> int:
         """Run the query and write its result to a CSV file, as :meth:`sink_parquet`."""
@@ -421,8 +447,8 @@ class LazyFrame:
         """Run the query and write its result to an Arrow IPC file, as :meth:`sink_parquet`."""
         return self._sink("ipc", path, device)
 
-    def _sink(self, format: str, path: Union[str, os.PathLike[str]], device: Place) -> int:
-        rows: int = self._answer("write", device, path=os.fspath(path), format=format)["rows"]
+    def _sink(self, format: str, path: Union[str, os.PathLike[str]], device: Place, **options: Any) -> int:
+        rows: int = self._answer("write", device, path=os.fspath(path), format=format, **options)["rows"]
         return rows
 
     def _answer(self, do: str, device: Place, **options: Any) -> dict[str, Any]:

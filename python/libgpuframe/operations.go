@@ -21,6 +21,19 @@ type operation struct {
 	// Path and Format are those of a file to write.
 	Path   string `json:"path"`
 	Format string `json:"format"`
+	// Parquet are the options of a Parquet file.
+	Parquet parquetOptions `json:"parquet"`
+}
+
+// parquetOptions is [gpuframe.ParquetOptions] as a member of a document.
+type parquetOptions struct {
+	Compression    string   `json:"compression"`
+	Level          int      `json:"level"`
+	GroupRows      int64    `json:"group_rows"`
+	PageRows       int64    `json:"page_rows"`
+	NoDictionaries bool     `json:"no_dictionaries"`
+	OldEncodings   bool     `json:"old_encodings"`
+	Bloom          []string `json:"bloom"`
 }
 
 var operations = map[string]func(ctx context.Context, o operation, q gpuframe.Query, r *run, options []gpuframe.RunOption) error{
@@ -51,8 +64,11 @@ var operations = map[string]func(ctx context.Context, o operation, q gpuframe.Qu
 }
 
 // formats are the formats of files to write.
-var formats = map[string]func() gpuframe.Format{
-	"parquet": gpuframe.Parquet, "csv": gpuframe.CSV, "json_lines": gpuframe.JSONLines, "ipc": gpuframe.IPC,
+var formats = map[string]func(operation) gpuframe.Format{
+	"parquet":    func(o operation) gpuframe.Format { return gpuframe.ParquetWith(gpuframe.ParquetOptions(o.Parquet)) },
+	"csv":        func(operation) gpuframe.Format { return gpuframe.CSV() },
+	"json_lines": func(operation) gpuframe.Format { return gpuframe.JSONLines() },
+	"ipc":        func(operation) gpuframe.Format { return gpuframe.IPC() },
 }
 
 // on does the operation with a query.
@@ -106,6 +122,6 @@ func write(ctx context.Context, o operation, q gpuframe.Query, r *run, options [
 	if !ok {
 		return fmt.Errorf("no format is called %q: %w", o.Format, errArgument)
 	}
-	r.answer.Rows, err = q.WriteFile(ctx, o.Path, format(), options...)
+	r.answer.Rows, err = q.WriteFile(ctx, o.Path, format(o), options...)
 	return err
 }

@@ -6,6 +6,7 @@ import pytest
 
 import gpuframe
 import support
+from producer import Array
 
 
 def csv(folder, text, **options):
@@ -133,6 +134,51 @@ def test_damaged_files(tmp_path):
                     pass
         print("done")
     """, "done")
+
+
+SINK_OPTIONS = [
+    {},
+    {"compression": "zstd", "compression_level": 3, "row_group_size": 40_000, "page_rows": 1000, "bloom_filters": ["key", "city"]},
+    {"compression": "gzip", "dictionaries": False},
+    {"compression": "lz4_raw", "old_encodings": True},
+    {"compression": "none"},
+]
+
+
+@pytest.mark.parametrize("options", SINK_OPTIONS, ids=str)
+def test_written_parquet(where, tmp_path, options):
+    """A file is the same when it is read again, and for pyarrow, from tables that the device encodes."""
+    rows = 70_000
+    data = {
+        "key": [i * 3 for i in range(rows)],
+        "city": [None if i % 7 == 0 else f"c{i % 100}" for i in range(rows)],
+        "note": [f"note {i * 7919 % rows}" for i in range(rows)],
+        "price": [None if i % 5 == 0 else i / 4 for i in range(rows)],
+        "flag": [i % 3 == 0 for i in range(rows)],
+    }
+    types = {"key": "int64", "city": "utf8", "note": "utf8", "price": "float64", "flag": "bool"}
+    path = tmp_path / "a.parquet"
+    table = gpuframe.Table.from_arrow(Array.struct({name: Array.of(types[name], values) for name, values in data.items()}), device="host").to_device(where)
+    assert table.lazy().sink_parquet(path, device=where, **options) == rows
+    assert gpuframe.scan_parquet(path).collect(device="host").to_pydict() == data
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        return
+    assert pyarrow.parquet.read_table(path).to_pydict() == data
+    file = pyarrow.parquet.ParquetFile(path)
+    statistics = file.metadata.row_group(0).column(0).statistics
+    assert (statistics.min, statistics.null_count) == (0, 0)
+    assert file.metadata.row_group(0).column(1).has_offset_index
+    found = pyarrow.parquet.read_table(path, filters=[("key", "==", 3 * 50_000)])
+    assert found.to_pydict()["note"] == [data["note"][50_000]]
+
+
+def test_wrong_options_of_written_parquet(tmp_path):
+    lazy = gpuframe.from_columns({"x": [1]}, device="host")
+    for options, text in (({"compression": "lzma"}, "lzma"), ({"compression_level": 30, "compression": "zstd"}, "level 30"), ({"bloom_filters": ["y"]}, '"y"')):
+        with pytest.raises(ValueError, match=text):
+            lazy.sink_parquet(tmp_path / "a.parquet", **options)
 
 
 def test_nested_parquet_of_pyarrow(where, tmp_path):

@@ -17,8 +17,11 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/processor"
 )
 
+// copiedRows is a number of rows of tables that are copied to the host and encoded there.
+const copiedRows = 1<<16 - 1
+
 // compareCopies prints the times in which both write lineitem as a Parquet file, and the lengths of the
-// files. Then DuckDB compares both files.
+// files, on a GPU also that of tables that the host encodes. Then DuckDB compares both files.
 func (s *settings) compareCopies(ctx context.Context, g *data.Generator, folder string, p *peer) (err error) {
 	db, err := session.Open(ctx, g, s.Options(folder))
 	if err != nil {
@@ -32,10 +35,18 @@ func (s *settings) compareCopies(ctx context.Context, g *data.Generator, folder 
 	fmt.Printf("# %v; DuckDB %s; lineitem at scale factor %v, %s\n", db, version, s.Scale, s.copy)
 	mine, other := filepath.Join(folder, "copy-gpuframe.parquet"), filepath.Join(folder, "copy-duckdb.parquet")
 	defer func() { err = errors.Join(err, removeAll(mine, other)) }()
-	ours, err := measureCopy("gpuframe", mine, s.Rounds, func() error {
-		_, err := db.Tables().Lineitem.WriteFile(ctx, mine, gpuframe.ParquetWith(gpuframe.ParquetOptions{Compression: s.copy}))
-		return err
-	})
+	write := func(options ...gpuframe.RunOption) func() error {
+		return func() error {
+			_, err := db.Tables().Lineitem.WriteFile(ctx, mine, gpuframe.ParquetWith(gpuframe.ParquetOptions{Compression: s.copy}), options...)
+			return err
+		}
+	}
+	if !db.IsHost() {
+		if _, err := measureCopy("copied", mine, s.Rounds, write(gpuframe.BatchRows(copiedRows))); err != nil {
+			return err
+		}
+	}
+	ours, err := measureCopy("gpuframe", mine, s.Rounds, write())
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,8 @@
 //	written, err := sink.ToPath(ctx, "sales.parquet", sink.Parquet(sink.ParquetOptions{}), reader)
 //
 // The tables of a reader are copied to the host and encoded as they come; the next table
-// is read meanwhile. Records of CSV and JSON are encoded in parallel.
+// is read meanwhile. Records of CSV and JSON are encoded in parallel. Package chunks encodes flat columns of
+// Parquet, those of a GPU's tables with its kernels.
 //
 // A path is written under a temporary name in its folder and renamed at the end. So a
 // failed write leaves no file and an existing one as it was.

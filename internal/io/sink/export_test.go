@@ -7,3 +7,10 @@ func SetLeastDeviceRows(rows int64) func() {
 	leastDeviceRows = rows
 	return func() { leastDeviceRows = before }
 }
+
+// SetMostGroupBytes sets the limit of the memory of a row group, and returns a function that sets it back.
+func SetMostGroupBytes(bytes int64) func() {
+	before := mostGroupBytes
+	mostGroupBytes = bytes
+	return func() { mostGroupBytes = before }
+}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/sink/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
@@ -32,7 +33,7 @@ type ParquetOptions struct {
 	// Level is the level of the compression: zstd has 1 to 22, gzip 1 to 9, brotli 1 to 11. Zero means
 	// the usual one, which is 1 for zstd.
 	Level int
-	// GroupRows is the number of rows of a row group. Zero means 1,048,576.
+	// GroupRows is the number of rows of a row group. Zero means 1,048,576, or fewer rows of 256 MiB.
 	GroupRows int64
 	// PageRows is the number of rows of a page, which readers leave out by the page index. Pages with
 	// more than 1 MiB of values have fewer. Zero means 65,536.
@@ -47,7 +48,7 @@ type ParquetOptions struct {
 	Bloom []string
 }
 
-// defaultGroupRows is the number of rows of a row group: enough for a dictionary to be small beside
+// defaultGroupRows is the number of rows of a row group: enough for a dictionary to be smaller than
 // its indices, few enough for readers to decode several row groups in parallel.
 const defaultGroupRows = 1 << 20
 
@@ -82,9 +83,6 @@ func (o ParquetOptions) check(schema *arrow.Schema) (ParquetOptions, error) {
 			return o, fmt.Errorf("a Bloom filter of column %q, which the table does not have: %w", name, ErrArgument)
 		}
 	}
-	if o.GroupRows == 0 {
-		o.GroupRows = defaultGroupRows
-	}
 	return o, nil
 }
 
@@ -105,9 +103,9 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 		return nil, err
 	}
 	values := valueSchema(schema)
-	properties := parquet.NewWriterProperties(parquet.WithCompression(codecs[o.Compression]), parquet.WithMaxRowGroupLength(o.GroupRows), parquet.WithCreatedBy(createdBy),
+	properties := parquet.NewWriterProperties(parquet.WithCompression(codecs[o.Compression]), parquet.WithMaxRowGroupLength(cmp.Or(o.GroupRows, defaultGroupRows)), parquet.WithCreatedBy(createdBy),
 		parquet.WithStoreDecimalAsInteger(true), parquet.WithCompressionLevel(cmp.Or(o.Level, compress.DefaultCompressionLevel)))
-	e := &parquetEncoder{schema: values, groupRows: o.GroupRows}
+	e := &parquetEncoder{groupRows: o.GroupRows}
 	if isFlat(schema) {
 		e.rowGroups, err = chunks.NewWriter(w, values, chunks.Options{Codec: codecs[o.Compression], Level: o.Level, PageRows: int(o.PageRows),
 			NoDictionaries: o.NoDictionaries, OldEncodings: o.OldEncodings, Bloom: o.Bloom, Properties: properties})
@@ -120,7 +118,7 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 	return e, nil
 }
 
-// isFlat reports whether a schema has columns, and neither lists nor structs.
+// isFlat reports whether a schema has columns, and no lists and structs.
 func isFlat(schema *arrow.Schema) bool {
 	for _, field := range schema.Fields() {
 		if arrow.IsNested(field.Type.ID()) {
@@ -161,18 +159,31 @@ type rowGroups interface {
 // parquetEncoder collects records until they fill a row group.
 type parquetEncoder struct {
 	rowGroups
-	schema    *arrow.Schema
-	groupRows int64
+	groupRows int64 // or 0
 	pending   []arrow.Record
 	rows      int64 // of pending
 }
 
+// mostGroupBytes limits the memory of a row group, unless the options have its rows.
+var mostGroupBytes = int64(256 << 20)
+
+// rowsOfGroup returns the number of rows of a row group, by the bytes of a number of rows.
+func (e *parquetEncoder) rowsOfGroup(bytes, rows int64) int64 {
+	if e.groupRows > 0 {
+		return e.groupRows
+	}
+	return min(defaultGroupRows, max(1, mostGroupBytes/(bytes/max(rows, 1)+1)))
+}
+
 func (e *parquetEncoder) write(ctx context.Context, record arrow.Record) error {
+	most := e.rowsOfGroup(chunks.RecordBytes(record), record.NumRows())
 	for from := int64(0); from < record.NumRows(); {
-		end := min(record.NumRows(), from+e.groupRows-e.rows)
-		e.pending = append(e.pending, record.NewSlice(from, end))
+		end := min(record.NumRows(), from+max(most-e.rows, 0))
+		if end > from {
+			e.pending = append(e.pending, record.NewSlice(from, end))
+		}
 		e.rows, from = e.rows+end-from, end
-		if e.rows == e.groupRows {
+		if e.rows >= most {
 			if err := e.group(ctx); err != nil {
 				return err
 			}
@@ -200,7 +211,12 @@ func (e *parquetEncoder) writeTable(ctx context.Context, table *buffer.Buffer) (
 			return false, err
 		}
 	}
-	groups := int((rows + e.groupRows - 1) / e.groupRows)
+	bytes, err := chunks.ColumnBytes(ctx, columnsOf(table))
+	if err != nil {
+		return false, err
+	}
+	most := e.rowsOfGroup(bytes, rows)
+	groups := int((rows + most - 1) / most)
 	parts := make([]devicePart, groups)
 	for i := range groups + chunks.GroupsAtOnce {
 		if i < groups {
@@ -239,15 +255,19 @@ func (p *devicePart) prepare(ctx context.Context, w *chunks.Writer, table *buffe
 		return err
 	}
 	defer func() { err = errors.Join(err, part.Release()) }()
-	columns := make([]*column.Column, part.NumColumns())
-	for i := range columns {
-		columns[i] = part.Column(i)
-	}
-	p.group, err = w.EncodeColumns(ctx, part.Manager(), columns, int(p.end-p.begin))
-	if errors.Is(err, memory.ErrBudget) {
+	p.group, err = w.EncodeColumns(ctx, part.Manager(), columnsOf(part), int(p.end-p.begin))
+	if errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) {
 		p.record, err = part.Record(ctx)
 	}
 	return err
+}
+
+func columnsOf(table *buffer.Buffer) []*column.Column {
+	columns := make([]*column.Column, table.NumColumns())
+	for i := range columns {
+		columns[i] = table.Column(i)
+	}
+	return columns
 }
 
 // write writes the part as soon as it is prepared.

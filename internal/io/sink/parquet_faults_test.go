@@ -115,7 +115,7 @@ func TestEveryDriverCallFails(t *testing.T) {
 	require.Equal(t, want, data)
 }
 
-// A table whose device has no memory for the kernels is copied, and written as the others are.
+// A table is copied if its device has no memory for the kernels, and written as the others are.
 func TestDevicesWithoutMemory(t *testing.T) {
 	defer sink.SetLeastDeviceRows(1)()
 	record := mixedRecord(t, 500)

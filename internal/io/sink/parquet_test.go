@@ -3,7 +3,9 @@ package sink_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -40,11 +42,15 @@ func parquetTypes() (types []arrow.DataType) {
 }
 
 // drawParquetOptions draws options, also those with which every page and row group has a border.
-func drawParquetOptions(r *rapid.T, names []string) sink.ParquetOptions {
+func drawParquetOptions(r *rapid.T, rows int64, names []string) sink.ParquetOptions {
+	groupRows, pageRows := []int64{0, 500, 1000}, []int64{0, 100, 333}
+	if rows < 500 {
+		groupRows, pageRows = append(groupRows, 1, 7, 100), append(pageRows, 1, 8)
+	}
 	return sink.ParquetOptions{
 		Compression:    rapid.SampledFrom([]string{"", "zstd", "gzip", "brotli", "lz4_raw", "none"}).Draw(r, "compression"),
-		GroupRows:      rapid.SampledFrom([]int64{0, 1, 7, 500, 1000}).Draw(r, "rows of a row group"),
-		PageRows:       rapid.SampledFrom([]int64{0, 1, 8, 100, 333}).Draw(r, "rows of a page"),
+		GroupRows:      rapid.SampledFrom(groupRows).Draw(r, "rows of a row group"),
+		PageRows:       rapid.SampledFrom(pageRows).Draw(r, "rows of a page"),
 		NoDictionaries: rapid.IntRange(0, 3).Draw(r, "no dictionaries") == 0,
 		OldEncodings:   rapid.IntRange(0, 3).Draw(r, "old encodings") == 0,
 		Bloom:          rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, len(names), rapid.ID).Draw(r, "Bloom filters"),
@@ -66,8 +72,8 @@ func drawTable(t testing.TB, r *rapid.T) arrow.Record {
 		switch {
 		case distinct < rows && dataType.ID() != arrow.DICTIONARY:
 			values = columntest.Repeated(t, generator, dataType, distinct, rows)
-		case rapid.Bool().Draw(r, "ascending") && dataType.ID() == arrow.INT64:
-			values = ascending(generator, rows)
+		case isInteger(dataType) && rapid.Bool().Draw(r, "near"):
+			values = near(generator, dataType, rows, rapid.SampledFrom([]int{0, 5, 300}).Draw(r, "step"), rapid.SampledFrom([]int{1, 50, 5000}).Draw(r, "range"))
 		default:
 			values = generator.Array(dataType, rows)
 		}
@@ -78,13 +84,21 @@ func drawTable(t testing.TB, r *rapid.T) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(rows))
 }
 
-// ascending returns keys in order.
-func ascending(g *arraytest.Generator, rows int) arrow.Array {
-	b := array.NewInt64Builder(arrowmemory.DefaultAllocator)
-	at := g.Int64()
+func isInteger(t arrow.DataType) bool { return t.ID() == arrow.INT64 || t.ID() == arrow.UINT32 }
+
+// near returns integers that ascend by up to step, each with a random number below width added.
+func near(g *arraytest.Generator, t arrow.DataType, rows, step, width int) arrow.Array {
+	b := array.NewBuilder(arrowmemory.DefaultAllocator, t)
+	at := int64(g.Uint32())
 	for range rows {
-		at += int64(g.IntN(5))
-		b.Append(at)
+		at += int64(g.IntN(step + 1))
+		v := at + int64(g.IntN(width))
+		switch b := b.(type) {
+		case *array.Int64Builder:
+			b.Append(v - 1<<31)
+		case *array.Uint32Builder:
+			b.Append(uint32(v))
+		}
 	}
 	return b.NewArray()
 }
@@ -111,7 +125,7 @@ func TestRandomParquet(t *testing.T) {
 				names = append(names, field.Name)
 			}
 			defer sink.SetLeastDeviceRows(rapid.SampledFrom([]int64{1, 100, 1 << 16}).Draw(r, "rows for the device"))()
-			data := written(r, m, record, drawParquetOptions(r, names), rapid.SampledFrom([]int64{1 << 20, 33, 1000}).Draw(r, "rows of a table"))
+			data := written(r, m, record, drawParquetOptions(r, record.NumRows(), names), rapid.SampledFrom([]int64{1 << 20, 33, 1000}).Draw(r, "rows of a table"))
 			s, err := source.ParquetReaderAt("data", bytes.NewReader(data), int64(len(data)))
 			require.NoError(r, err)
 			back := whole(r, m, s)
@@ -134,10 +148,71 @@ func TestDevicesWriteTheSameParquet(t *testing.T) {
 		m := devicetest.Manager(t, dev, memory.Options{})
 		property.Check(t, func(r *rapid.T) {
 			record := drawTable(t, r)
-			options := drawParquetOptions(r, []string{"c0"})
+			options := drawParquetOptions(r, record.NumRows(), []string{"c0"})
 			options.GroupRows = 0
 			require.Equal(r, written(r, host, record, options, 1<<20), written(r, m, record, options, 1<<20))
 		})
+	})
+}
+
+// Arrays with dictionaries give the same pages as their texts.
+func TestDictionariesAreWrittenAsTexts(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	property.Check(t, func(r *rapid.T) {
+		g := arraytest.NewGenerator(rapid.Uint64().Draw(r, "seed"))
+		g.Sliced = rapid.Bool().Draw(r, "sliced")
+		rows := rapid.SampledFrom([]int{1, 20, 700}).Draw(r, "rows")
+		coded := g.Array(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}, rows).(*array.Dictionary)
+		b := array.NewStringBuilder(arrowmemory.DefaultAllocator)
+		for i := range rows {
+			if arraytest.IsNull(coded, i) {
+				b.AppendNull()
+			} else {
+				b.Append(coded.Dictionary().(*array.String).Value(coded.GetValueIndex(i)))
+			}
+		}
+		var data [2][]byte
+		batch := rapid.SampledFrom([]int64{1 << 20, 9}).Draw(r, "rows of a table")
+		for i, values := range []arrow.Array{coded, b.NewArray()} {
+			record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: values.DataType(), Nullable: true}}, nil), []arrow.Array{values}, int64(rows))
+			data[i] = written(r, m, record, sink.ParquetOptions{}, batch)
+			footer := int(binary.LittleEndian.Uint32(data[i][len(data[i])-8:])) + 8
+			data[i] = data[i][:len(data[i])-footer]
+		}
+		require.Equal(r, data[1], data[0])
+	})
+}
+
+// A page may have more blocks of differences than a block of threads writes together.
+func TestLongDeltaPages(t *testing.T) {
+	defer sink.SetLeastDeviceRows(1)()
+	const rows = 140_000
+	values := near(arraytest.NewGenerator(1), arrow.PrimitiveTypes.Uint32, rows, 3, 3000)
+	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: values.DataType()}}, nil), []arrow.Array{values}, rows)
+	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	options := sink.ParquetOptions{PageRows: 1 << 20, NoDictionaries: true}
+	want := written(t, host, record, options, 1<<20)
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		require.Equal(t, want, written(t, devicetest.Manager(t, dev, memory.Options{}), record, options, 1<<20))
+	})
+}
+
+// Row groups of long values have fewer rows, unless the options have the rows.
+func TestBytesOfRowGroups(t *testing.T) {
+	defer sink.SetMostGroupBytes(1000)()
+	defer sink.SetLeastDeviceRows(1)()
+	b := array.NewLargeStringBuilder(arrowmemory.DefaultAllocator)
+	for range 100 {
+		b.Append(strings.Repeat("x", 42)) // 50 bytes with the offset
+	}
+	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.BinaryTypes.LargeString}}, nil), []arrow.Array{b.NewArray()}, 100)
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		for groupRows, want := range map[int64]int{0: 6, 50: 2, 200: 1} {
+			reader, err := file.NewParquetReader(bytes.NewReader(written(t, m, record, sink.ParquetOptions{GroupRows: groupRows}, 1<<20)))
+			require.NoError(t, err)
+			require.Equal(t, want, reader.NumRowGroups(), "%d rows", groupRows)
+		}
 	})
 }
 

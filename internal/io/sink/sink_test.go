@@ -348,7 +348,10 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	for _, format := range []sink.Format{sink.Parquet(sink.ParquetOptions{Compression: "lzma"}), sink.Parquet(sink.ParquetOptions{GroupRows: -1})} {
+	for _, options := range []sink.ParquetOptions{
+		{Compression: "lzma"}, {GroupRows: -1}, {GroupRows: math.MaxInt64}, {PageRows: -1}, {Level: 1}, {Compression: "zstd", Level: 23}, {Compression: "gzip", Level: -1}, {Bloom: []string{"city", "none"}},
+	} {
+		format := sink.Parquet(options)
 		reader := readerOf(t, m, nil, []arrow.Record{sales(t)}, 0)
 		_, err := sink.ToWriter(t.Context(), io.Discard, format, reader)
 		require.ErrorIs(t, err, sink.ErrArgument)

@@ -189,7 +189,7 @@ func (b batch) encode(ctx context.Context, e encoder) (rows int64, err error) {
 	return rows, err
 }
 
-// release releases a record, or says whether a table is done with.
+// release releases a record, or reports whether a table is done with.
 func (b batch) release(done bool) {
 	if b.record != nil {
 		b.record.Release()

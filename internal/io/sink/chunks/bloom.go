@@ -19,7 +19,7 @@ const (
 )
 
 // newBloom returns a filter with one false hit in a hundred for a number of distinct values. Some
-// readers ask for a power of two.
+// readers need a power of two.
 func newBloom(distinct int) bloom {
 	length := float64(distinct) / -math.Log1p(-math.Pow(0.01, 1.0/8)) // eight bits of a byte for eight bits of a value
 	length = min(max(length, bloomBlock), mostBloom)
@@ -38,7 +38,7 @@ func (b bloom) add(hash uint64) {
 func (b bloom) header() []byte {
 	t := &thrift{}
 	t.int32(1, int64(len(b)))
-	for _, only := range []int{2, 3, 4} { // the algorithm, hash and compression, each the first of its kind
+	for _, only := range []int{2, 3, 4} { // the algorithm, hash and compression, each number 1 of its union
 		t.object(only, func() { t.object(1, func() {}) })
 	}
 	t.end()

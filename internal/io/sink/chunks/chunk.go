@@ -1,6 +1,8 @@
 package chunks
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
@@ -33,6 +35,16 @@ type chunk struct {
 	rows       rows
 	bounds     bounds
 	bloom      bloom
+}
+
+// check reports pages that are longer than a header holds: of a single value.
+func (k *chunk) check() error {
+	for _, p := range k.pages {
+		if n := p.end - p.begin; n > math.MaxInt32 {
+			return fmt.Errorf("column %q has a value in a page of %d bytes, a page has at most %d: %w", k.leaf.name, n, math.MaxInt32, ErrValue)
+		}
+	}
+	return nil
 }
 
 // summarize sets what is known of the chunk by its pages.
@@ -117,7 +129,7 @@ func encodingOfTexts(c *leaf, v *texts, s *scratch) (int, *indexed) {
 }
 
 // longest returns the length of the pages of values at most.
-func longest(v values, x *indexed, r rows, pageRows int) (n int) {
+func longest(v pageValues, x *indexed, r rows, pageRows int) (n int) {
 	if x != nil {
 		n = x.length(r.valid)
 	} else {
@@ -133,7 +145,7 @@ func encode(c *leaf, v values, r rows, pageRows int, raw []byte, s *scratch) *ch
 }
 
 // encodePages encodes a column chunk of values, or of indices of a dictionary.
-func encodePages(c *leaf, encoding int, v values, x *indexed, r rows, pageRows int, raw []byte, s *scratch) *chunk {
+func encodePages(c *leaf, encoding int, v pageValues, x *indexed, r rows, pageRows int, raw []byte, s *scratch) *chunk {
 	k := &chunk{leaf: c, encoding: encoding, raw: slices.Grow(raw, longest(v, x, r, pageRows)), rows: r}
 	if x != nil {
 		k.appendDictionary(x)
@@ -169,23 +181,21 @@ func (k *chunk) appendDictionary(x *indexed) {
 	k.dictionary.end = len(k.raw)
 }
 
-func (k *chunk) appendValues(v values, x *indexed, from, end int, s *scratch) {
+func (k *chunk) appendValues(v pageValues, x *indexed, from, end int, s *scratch) {
 	switch k.encoding {
 	case pages.RLEDictionary:
 		k.raw = x.indices.appendPage(k.raw, from, end, indexWidth(x.count))
 	case pages.DeltaBinaryPacked:
-		k.raw = v.(interface {
-			appendDelta(to []byte, from, end int) []byte
-		}).appendDelta(k.raw, from, end)
+		k.raw = v.(deltaPages).appendDelta(k.raw, from, end)
 	case pages.DeltaLengthByteArray:
 		k.raw = v.(*texts).appendDeltaLength(k.raw, from, end, &s.lengths)
 	default:
-		k.raw = v.appendPlain(k.raw, from, end)
+		k.raw = v.(values).appendPlain(k.raw, from, end)
 	}
 }
 
 // boundsOf returns the bounds of a page: by its indices, if they have the order of the values.
-func boundsOf(c *leaf, v values, x *indexed, from, end int) bounds {
+func boundsOf(c *leaf, v pageValues, x *indexed, from, end int) bounds {
 	if from == end {
 		return bounds{}
 	}
@@ -197,7 +207,7 @@ func boundsOf(c *leaf, v values, x *indexed, from, end int) bounds {
 	return bounds{least.low, greatest.high}
 }
 
-func (k *chunk) addBloom(v values, x *indexed, count int) {
+func (k *chunk) addBloom(v pageValues, x *indexed, count int) {
 	if !k.leaf.bloom {
 		return
 	}
@@ -205,7 +215,8 @@ func (k *chunk) addBloom(v values, x *indexed, count int) {
 		v, count = x.distinct, x.count
 	}
 	k.bloom = newBloom(count)
+	all := v.(values)
 	for i := range count {
-		k.bloom.add(v.hash(i))
+		k.bloom.add(all.hash(i))
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
-// compressor compresses pages, one after another. It returns the memory of to if that suffices.
+// compressor compresses a page. It is not safe for concurrent use. It returns the memory of to if that suffices.
 type compressor func(to, data []byte) ([]byte, error)
 
 // newCompressor returns a compressor of a codec. Level 0 is the usual one.

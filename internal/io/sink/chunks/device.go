@@ -30,9 +30,9 @@ var kernelCode embed.FS
 // set has the kernels, each compiled when it is first used.
 var set = kernelset.Set{Files: kernelCode, Directory: "cuda", Apart: true}
 
-// deviceGroup is a row group of a table on a device. Kernels convert numbers, find the distinct values of
-// integers and texts, and pack their indices. The host gets the indices, or the values of the other columns,
-// and makes the pages.
+// deviceGroup is a row group of a table on a device. Kernels convert integers, find the distinct values of
+// integers and texts, and pack their indices or their differences. The host gets these, or the values of the
+// other columns, and makes the pages.
 type deviceGroup struct {
 	call     op.Call
 	pageRows int
@@ -90,6 +90,11 @@ const mostPinned = 2 << 30
 // # Ownership
 //
 // The caller passes the row group to [Writer.WriteGroup], or releases it.
+//
+// # Errors
+//
+// An error that wraps [memory.ErrBudget] or [device.ErrOutOfMemory] reports that the device has no memory for the
+// kernels: [Writer.Write] may be called with the same rows.
 func (w *Writer) EncodeColumns(ctx context.Context, m *memory.Manager, columns []*column.Column, rows int) (*RowGroup, error) {
 	r, err := w.encodeColumns(ctx, m, columns, rows)
 	if err != nil {
@@ -119,6 +124,7 @@ func (w *Writer) encodeColumns(ctx context.Context, m *memory.Manager, columns [
 	if err != nil {
 		return nil, err
 	}
+	call.FailAtOnce = true // the caller may copy the columns
 	g := &deviceGroup{call: call, pageRows: w.pageRows, host: w.hostMemory(m.Device())}
 	r = &RowGroup{rows: rows}
 	defer func() {
@@ -130,7 +136,7 @@ func (w *Writer) encodeColumns(ctx context.Context, m *memory.Manager, columns [
 	for i, c := range columns {
 		g.columns = append(g.columns, &deviceColumn{Column: c, leaf: w.leaves[i]})
 	}
-	for _, step := range []func() error{g.findRows, g.findFacts, g.findIntegers, g.findTexts, g.pack} {
+	for _, step := range []func() error{g.findRows, g.findFacts, g.findIntegers, g.findTexts, g.writeDeltas, g.pack} {
 		if err := step(); err != nil {
 			return r, err
 		}
@@ -144,6 +150,9 @@ func (g *deviceGroup) release() error {
 	for _, c := range g.columns {
 		if c.dictionary != nil {
 			g.host.Free(c.dictionary.packed)
+		}
+		if c.integers != nil && c.integers.deltas != nil {
+			g.host.Free(c.integers.deltas.bytes)
 		}
 	}
 	return release.All(g.blocks)
@@ -295,7 +304,7 @@ func (g *deviceGroup) findFacts() error {
 		case c.integers != nil:
 			all = append(all, download(g, c.integers.outcome, c.integers.facts), download(g, c.integers.status, c.integers.refused[:]))
 		case c.texts != nil:
-			all = append(all, download(g, c.texts.outcome, c.texts.found[:]))
+			all = append(all, download(g, c.texts.outcome, c.texts.totals[:]))
 		}
 	}
 	return g.downloads(all)
@@ -320,8 +329,11 @@ func (g *deviceGroup) encoders() ([]encoder, error) {
 		case c.dictionary != nil:
 			encoders[i] = &indexEncoder{c.leaf, c.dictionary, c.rows, g.host}
 			c.dictionary = nil // which release would free
-		case c.integers != nil && c.integers.isConverted && c.integers.refused[0] == 0:
-			e := &numberEncoder{c.leaf, c.rows, g.host.AllocateUninitialized(c.integers.values.Len()), g.host}
+		case c.integers != nil && c.integers.deltas != nil:
+			encoders[i] = &deltaEncoder{c.leaf, c.rows, c.integers.deltas, g.host}
+			c.integers.deltas = nil // which release would free
+		case c.integers != nil && c.integers.refused[0] == 0:
+			e := &numberEncoder{c.leaf, c.rows, c.integers.encoding, g.host.AllocateUninitialized(c.integers.values.Len()), g.host}
 			all = append(all, download(g, c.integers.values, e.numbers))
 			encoders[i] = e
 		default:
@@ -359,10 +371,11 @@ func (e *indexEncoder) release() { e.host.Free(e.dictionary.packed) }
 
 // numberEncoder encodes numbers of the file.
 type numberEncoder struct {
-	leaf    leaf
-	rows    rows
-	numbers []byte
-	host    *memory.PinnedAllocator
+	leaf     leaf
+	rows     rows
+	encoding int
+	numbers  []byte
+	host     *memory.PinnedAllocator
 }
 
 func (e *numberEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, error) {
@@ -370,7 +383,21 @@ func (e *numberEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, er
 	if e.leaf.width == 8 {
 		v = numbers[uint64]{arrow.GetData[uint64](e.numbers), e.leaf.order}
 	}
-	return encode(&e.leaf, v, e.rows, pageRows, raw, s), nil
+	return encodePages(&e.leaf, e.encoding, v, nil, e.rows, pageRows, raw, s), nil
 }
 
 func (e *numberEncoder) release() { e.host.Free(e.numbers) }
+
+// deltaEncoder encodes pages of integers in DELTA_BINARY_PACKED.
+type deltaEncoder struct {
+	leaf   leaf
+	rows   rows
+	deltas *deviceDeltas
+	host   *memory.PinnedAllocator
+}
+
+func (e *deltaEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, error) {
+	return encodePages(&e.leaf, pages.DeltaBinaryPacked, e.deltas, nil, e.rows, pageRows, raw, s), nil
+}
+
+func (e *deltaEncoder) release() { e.host.Free(e.deltas.bytes) }

@@ -3,6 +3,7 @@ package chunks
 import (
 	"encoding/binary"
 	"math"
+	"sort"
 
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -76,17 +77,9 @@ func (c *deviceColumn) packIndices(g *deviceGroup) ([]memory.Destination, error)
 	return []memory.Destination{download(g, packed, d.packed), download(g, bounds, d.bounds)}, nil
 }
 
-// page returns the number of the page whose first value has a number.
+// page returns the number of the page that begins with a value.
 func (d *deviceDictionary) page(from int) int {
-	low, high := 0, len(d.pages)
-	for high-low > 1 {
-		if middle := (low + high) / 2; int(d.pages[middle].first) <= from {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low
+	return sort.Search(len(d.pages), func(i int) bool { return int(d.pages[i].first) >= from })
 }
 
 // appendPage implements indices.

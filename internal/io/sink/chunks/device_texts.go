@@ -3,20 +3,18 @@ package chunks
 import (
 	"math/bits"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// mostSlotBits is the size of a table of slots: twice as many as a dictionary has texts, of one or two bytes
-// and four for the length, and as many again as threads add before they see that these are too many.
+// mostSlotBits is the size of a table of slots: more than a dictionary has texts, which take six bytes
+// each, and than threads add before they see the overflow.
 const mostSlotBits = 19
 
 // deviceTexts are the texts of a column, without the nulls.
 type deviceTexts struct {
-	// outcome is that of the kernel: found.
+	// outcome is that of the kernel: the totals.
 	outcome memory.Slice[uint8]
-	found   [1]foundLayout
+	totals  [1]totalsLayout
 	// ids has the slot of each text, entries and bytes the distinct ones.
 	ids, slots, entries, bytes memory.Slice[uint8]
 
@@ -33,15 +31,12 @@ func (c *deviceColumn) startTexts(g *deviceGroup) error {
 	if err != nil {
 		return err
 	}
-	zeros, err := g.zeros(4<<slotBits, uint64(len(bytesOf(x.found[:]))))
+	zeros, err := g.zeros(4<<slotBits, uint64(len(bytesOf(x.totals[:]))))
 	if err != nil {
 		return err
 	}
 	x.ids, x.entries, x.bytes, x.slots, x.outcome = memories[0], memories[1], memories[2], zeros[0], zeros[1]
-	width := 4
-	if id := c.Type().ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY {
-		width = 8
-	}
+	width := offsetWidth(c.Type())
 	offsets, err := c.Buffer(1).Slice(width*c.Offset(), width*(c.Offset()+c.Len()+1))
 	if err != nil {
 		return err
@@ -58,15 +53,15 @@ const entryBytes = 16
 func (g *deviceGroup) findTexts() error {
 	var all []memory.Destination
 	for _, c := range g.columns {
-		if c.texts == nil || c.texts.found[0].overflow != 0 {
+		if c.texts == nil || c.texts.totals[0].overflow != 0 {
 			continue
 		}
 		x := c.texts
-		found := x.found[0]
-		if int(found.bytes)+indicesLength(c.rows.valid, int(found.count)) >= int(found.all)+c.rows.valid {
+		totals := x.totals[0]
+		if int(totals.bytes)+indicesLength(c.rows.valid, int(totals.count)) >= int(totals.all)+c.rows.valid {
 			continue
 		}
-		x.list, x.data = make([]entryLayout, found.count), make([]byte, found.bytes)
+		x.list, x.data = make([]entryLayout, totals.count), make([]byte, totals.bytes)
 		entries, err := x.entries.Slice(0, len(bytesOf(x.list)))
 		if err != nil {
 			return err
@@ -99,13 +94,6 @@ func (c *deviceColumn) useTexts(g *deviceGroup) error {
 		list[i] = string(x.data[e.at : e.at+uint64(e.length)])
 	}
 	distinct, indices := sortedTexts(list, &texts{order: c.leaf.order, isUTF8: c.leaf.isUTF8}, true)
-	uploaded, err := g.scratch(uint64(4 * len(indices)))
-	if err != nil {
-		return err
-	}
-	if err := uploaded[0].Upload(g.call.Context(), g.call.Stream, bytesOf(indices)); err != nil {
-		return err
-	}
 	c.dictionary = &deviceDictionary{ids: x.ids, table: x.slots, distinct: distinct, count: len(list)}
-	return g.launch("texts", "rank_slots", blocksOf(len(indices)), x.entries, uploaded[0], uint32(len(indices)), x.slots)
+	return g.rankSlots(x.entries, indices, x.slots)
 }

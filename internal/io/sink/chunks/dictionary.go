@@ -74,7 +74,7 @@ func (s *slots) grow(hash func(number uint32) uint64) {
 	}
 }
 
-// mixed is a hash of a number whose upper bits are good.
+// mixed is a hash of a number with good upper bits.
 func mixed(v uint64) uint64 {
 	v = (v ^ v>>32) * 0x9e3779b97f4a7c15
 	return (v ^ v>>29) * 0xbf58476d1ce4e5b9
@@ -182,21 +182,21 @@ func (v numbers[T]) indexHashed(most int, indices []uint32) *indexed {
 		table.grow(hash)
 		shift, mask = table.shift(), len(table.numbers)-1
 	}
-	return sortedNumbers(distinct, indices, v.order)
-}
-
-// sortedNumbers sorts a dictionary in the order in which its values occur.
-func sortedNumbers[T word](distinct []T, indices []uint32, o order) *indexed {
-	order := sortedPlaces(len(distinct), func(a, b uint32) int { return cmp.Compare(rank(distinct[a], o), rank(distinct[b], o)) })
-	sorted := make([]T, len(order))
-	for i, at := range order {
-		sorted[i] = distinct[at]
-	}
-	inverse := positions(order)
+	sorted, inverse := sortedNumbers(distinct, v.order)
 	for i, id := range indices {
 		indices[i] = inverse[id]
 	}
-	return &indexed{hostIndices(indices), numbers[T]{sorted, o}, len(sorted)}
+	return &indexed{hostIndices(indices), numbers[T]{sorted, v.order}, len(sorted)}
+}
+
+// sortedNumbers returns numbers in their order, and the index there of each.
+func sortedNumbers[T word](list []T, o order) (sorted []T, indices []uint32) {
+	order := sortedPlaces(len(list), func(a, b uint32) int { return cmp.Compare(rank(list[a], o), rank(list[b], o)) })
+	sorted = make([]T, len(order))
+	for i, at := range order {
+		sorted[i] = list[at]
+	}
+	return sorted, positions(order)
 }
 
 // sortedPlaces returns the places of n different values in their order.

@@ -3,8 +3,8 @@
 //
 // # Encodings
 //
-// The rows of a row group are divided into pages, and each column chunk has one of these encodings,
-// whichever takes the fewest bytes before the compression:
+// The rows of a row group are divided into pages, and each column chunk has that of these
+// encodings that takes the fewest bytes before the compression:
 //
 //   - a dictionary of at most 1 MiB, if a value occurs twice on average: its values are sorted, and a
 //     page has their indices in a single run;

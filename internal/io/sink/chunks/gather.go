@@ -111,7 +111,7 @@ func eachRun(a arrow.Array, f func(from, end int)) {
 	}
 }
 
-// scratch is memory that chunks of a worker use one after another.
+// scratch is memory of a worker, which each of its chunks uses.
 type scratch struct {
 	words32 []uint32
 	words64 []uint64

@@ -67,7 +67,7 @@ func endOf(a binaryArray, i int) int64 {
 	return int64(arrow.GetData[int32](a.Data().Buffers()[1].Bytes())[at])
 }
 
-// appendOffsets appends the ends of the valid texts of a contiguous array, whose first begins at start.
+// appendOffsets appends the ends of the valid texts of a contiguous array. The first one begins at start.
 func appendOffsets(to *[]int64, a arrow.Array, start int64) {
 	offset := a.Data().Offset()
 	if id := a.DataType().ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY {
@@ -86,6 +86,51 @@ func appendEnds[T int32 | int64](to *[]int64, a arrow.Array, offsets []T, start 
 		}
 	})
 	*to = ends
+}
+
+// indexCoded returns the texts of arrays with dictionaries as indices of a common one, if these are shorter
+// than the texts.
+func indexCoded(c *leaf, parts []arrow.Array, r rows, s *scratch) *indexed {
+	if !c.dictionary || r.valid == 0 || !allCoded(parts) {
+		return nil
+	}
+	like := &texts{offsets: []int64{}, order: c.order, isUTF8: c.isUTF8}
+	x := newTextIndex(like)
+	s.indices = resized(s.indices, r.valid)[:0]
+	length := r.valid
+	for _, part := range parts {
+		d := part.(*array.Dictionary)
+		numbers := make([]int64, d.Dictionary().Len()) // of the texts, from 1 on
+		for i := range d.Len() {
+			if isNull(d, i) {
+				continue
+			}
+			at := d.GetValueIndex(i)
+			text, _ := textAt(d.Dictionary(), at)
+			if numbers[at] == 0 {
+				number, ok := x.number(text, r.valid/2)
+				if !ok {
+					return nil
+				}
+				numbers[at] = int64(number) + 1
+			}
+			s.indices = append(s.indices, uint32(numbers[at]-1))
+			length += len(text)
+		}
+	}
+	if x.bytes+indicesLength(r.valid, len(x.values)) >= length {
+		return nil
+	}
+	return x.sorted(s.indices, like)
+}
+
+func allCoded(parts []arrow.Array) bool {
+	for _, part := range parts {
+		if _, ok := part.(*array.Dictionary); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // textAt returns the text of a row, unless that is null.

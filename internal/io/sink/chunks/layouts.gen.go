@@ -32,6 +32,29 @@ func (s *factsLayout) asArgument() any {
 	return kernels.Struct(s.low, s.high, s.length)
 }
 
+// distinctLayout has the number of distinct values, and whether they are too many.
+type distinctLayout struct {
+	count    uint32
+	overflow uint32
+}
+
+// asArgument returns the struct as kernels take it.
+func (s *distinctLayout) asArgument() any {
+	return kernels.Struct(s.count, s.overflow)
+}
+
+// numberEntryLayout is a distinct number and its slot.
+type numberEntryLayout struct {
+	value  uint64
+	slot   uint32
+	unused uint32
+}
+
+// asArgument returns the struct as kernels take it.
+func (s *numberEntryLayout) asArgument() any {
+	return kernels.Struct(s.value, s.slot, s.unused)
+}
+
 // packedPageLayout is the part of the values that a page has.
 type packedPageLayout struct {
 	first uint32
@@ -58,6 +81,30 @@ func (s *pageBoundsLayout) asArgument() any {
 // Blocks of threads for a page.
 const pageBlocks = 8
 
+// deltaPageLayout is the part of the numbers that a page has, and where its bytes go.
+type deltaPageLayout struct {
+	first uint32
+	count uint32
+	to    uint64
+}
+
+// asArgument returns the struct as kernels take it.
+func (s *deltaPageLayout) asArgument() any {
+	return kernels.Struct(s.first, s.count, s.to)
+}
+
+// deltaOutcomeLayout is the length of a page's bytes, and the range of its ranks.
+type deltaOutcomeLayout struct {
+	length uint64
+	low    uint64
+	high   uint64
+}
+
+// asArgument returns the struct as kernels take it.
+func (s *deltaOutcomeLayout) asArgument() any {
+	return kernels.Struct(s.length, s.low, s.high)
+}
+
 // textsLayout are those of the rows.
 type textsLayout struct {
 	offsets any    // of the first row and those behind it
@@ -70,8 +117,8 @@ func (s *textsLayout) asArgument() any {
 	return kernels.Struct(s.offsets, s.data, s.wide)
 }
 
-// foundLayout is what the rows have in common.
-type foundLayout struct {
+// totalsLayout has the totals of the rows.
+type totalsLayout struct {
 	count    uint32 // of distinct texts
 	overflow uint32 // whether they are too many, or too long
 	bytes    uint64 // of the distinct texts, each with its length
@@ -79,7 +126,7 @@ type foundLayout struct {
 }
 
 // asArgument returns the struct as kernels take it.
-func (s *foundLayout) asArgument() any {
+func (s *totalsLayout) asArgument() any {
 	return kernels.Struct(s.count, s.overflow, s.bytes, s.all)
 }
 

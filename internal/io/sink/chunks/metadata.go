@@ -1,8 +1,6 @@
 package chunks
 
 import (
-	"hash/crc32"
-
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
@@ -17,6 +15,7 @@ type storedChunk struct {
 	// uncompressed and compressed are the lengths of its pages with their headers.
 	uncompressed, compressed int64
 	places                   []pagePlace
+	headers                  [][]byte
 	bloomBegin               int64
 	bloomLength              int
 	columnIndex, offsetIndex indexPlace
@@ -65,13 +64,51 @@ func (g *storedGroup) appendMetadata(t *thrift, ordinal int) {
 // pagePlace is the place of a data page in the file, with its header.
 type pagePlace struct{ offset, length int64 }
 
+// newStoredChunk places the pages of a column chunk in the file.
+func newStoredChunk(c *groupChunk, codec compress.Compression, begin int64) *storedChunk {
+	k := &storedChunk{chunk: c.chunk, codec: codec, begin: begin, data: begin}
+	if c.stored {
+		k.codec = compress.Codecs.Uncompressed
+	}
+	bodies := c.bodies
+	if k.distinct > 0 {
+		k.place(pageHeader(pages.DictionaryPage, pages.Plain, k.distinct, k.dictionary, bodies[0]), k.dictionary, bodies[0])
+		bodies, k.data = bodies[1:], begin+k.compressed
+	}
+	for i, p := range k.pages {
+		at := begin + k.compressed
+		k.place(pageHeader(pages.DataPage, k.encoding, p.rows, p, bodies[i]), p, bodies[i])
+		k.places = append(k.places, pagePlace{at, begin + k.compressed - at})
+	}
+	if k.hasIndex() {
+		k.columnIndex.data = k.encodeColumnIndex()
+	}
+	k.offsetIndex.data = k.encodeOffsetIndex()
+	return k
+}
+
+// place adds a page to the lengths of the chunk.
+func (k *storedChunk) place(header []byte, p page, body pageBody) {
+	k.headers = append(k.headers, header)
+	k.uncompressed += int64(len(header) + p.end - p.begin)
+	k.compressed += int64(len(header) + len(body.data))
+}
+
+// copyPages copies the pages with their headers.
+func (k *storedChunk) copyPages(to []byte, bodies []pageBody) {
+	for i, body := range bodies {
+		to = to[copy(to, k.headers[i]):]
+		to = to[copy(to, body.data):]
+	}
+}
+
 // pageHeader encodes the header of a page.
-func pageHeader(kind, encoding, values, uncompressed int, body []byte) []byte {
+func pageHeader(kind, encoding, values int, p page, body pageBody) []byte {
 	t := &thrift{}
 	t.int32(1, int64(kind))
-	t.int32(2, int64(uncompressed))
-	t.int32(3, int64(len(body)))
-	t.int32(4, int64(int32(crc32.ChecksumIEEE(body))))
+	t.int32(2, int64(p.end-p.begin))
+	t.int32(3, int64(len(body.data)))
+	t.int32(4, int64(int32(body.sum)))
 	if kind == pages.DictionaryPage {
 		t.object(7, func() {
 			t.int32(1, int64(values))

@@ -25,7 +25,7 @@ const (
 // longestBound is the length of a bound of text that is written.
 const longestBound = 64
 
-// bound is a bound of values, encoded as PLAIN. It is none if value is nil.
+// bound is a bound of values, encoded as PLAIN. It is unknown if value is nil.
 type bound struct {
 	value []byte
 	// exact is whether a value is equal to it.
@@ -79,7 +79,7 @@ type word interface{ uint32 | uint64 }
 
 func wordBytes[T word]() int { return bits.Len64(uint64(^T(0))) / 8 }
 
-// rank maps a number to one whose unsigned order is that of the column. Those of NaN are at both ends.
+// rank maps a number to one with the column's order as an unsigned number. Those of NaN are at both ends.
 func rank[T word](v T, o order) T {
 	top := ^(^T(0) >> 1)
 	switch {

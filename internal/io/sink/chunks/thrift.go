@@ -56,7 +56,7 @@ func appendBinary(to, v []byte) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(v))), v...)
 }
 
-// object appends a struct, whose fields f appends.
+// object appends a struct. f appends the fields.
 func (t *thrift) object(field int, f func()) {
 	t.head(field, typeStruct)
 	t.element(f)

@@ -12,14 +12,25 @@ import (
 
 // values are those of a column chunk, without the nulls.
 type values interface {
-	// length returns the length of values in PLAIN.
-	length(from, end int) int
+	pageValues
 	// appendPlain appends values in PLAIN.
 	appendPlain(to []byte, from, end int) []byte
-	// bounds returns the bounds of values.
-	bounds(from, end int) bounds
 	// hash returns the hash of a value in a Bloom filter.
 	hash(i int) uint64
+}
+
+// pageValues are values that are divided into pages.
+type pageValues interface {
+	// length returns the length of values in PLAIN.
+	length(from, end int) int
+	// bounds returns the bounds of values.
+	bounds(from, end int) bounds
+}
+
+// deltaPages are integers.
+type deltaPages interface {
+	// appendDelta appends the values of a page in DELTA_BINARY_PACKED.
+	appendDelta(to []byte, from, end int) []byte
 }
 
 // numbers are values of four or eight bytes.
@@ -106,15 +117,42 @@ func (v *texts) bounds(from, end int) bounds {
 		return bounds{}
 	}
 	low, high := v.at(from), v.at(from)
+	if v.order != orderBytes {
+		for i := from + 1; i < end; i++ {
+			low, high = v.extremes(v.at(i), low, high)
+		}
+		return v.bound(low, high)
+	}
+	lowStart, highStart := start(low), start(high)
 	for i := from + 1; i < end; i++ {
-		switch text := v.at(i); {
-		case v.order.compare(text, low) < 0:
-			low = text
-		case v.order.compare(text, high) > 0:
-			high = text
+		text := v.at(i)
+		if s := start(text); s <= lowStart || s >= highStart {
+			low, high = v.extremes(text, low, high)
+			lowStart, highStart = start(low), start(high)
 		}
 	}
 	return v.bound(low, high)
+}
+
+// extremes returns the least and the greatest of three values, low and high among them.
+func (v *texts) extremes(text, low, high []byte) (least, greatest []byte) {
+	switch {
+	case v.order.compare(text, low) < 0:
+		low = text
+	case v.order.compare(text, high) > 0:
+		high = text
+	}
+	return low, high
+}
+
+// start returns the first eight bytes of a text as a number with the order of texts.
+func start(text []byte) uint64 {
+	if len(text) >= 8 {
+		return binary.BigEndian.Uint64(text)
+	}
+	var word [8]byte
+	copy(word[:], text)
+	return binary.BigEndian.Uint64(word[:])
 }
 
 // bound returns the bounds for the least and the greatest value.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 	"runtime"
@@ -39,7 +40,7 @@ type Options struct {
 const (
 	magic = "PAR1"
 	// groupsInFlight is the number of row groups that wait for the one that is written.
-	groupsInFlight = 2
+	groupsInFlight = 3
 )
 
 // Writer writes a file.
@@ -59,6 +60,8 @@ type Writer struct {
 	rows   int64
 	// memory has memory of encoded chunks that are written, for each column.
 	memory []recycled
+	// assembled is memory for the bytes of a row group.
+	assembled []byte
 	// stored are the row groups in the file.
 	stored []storedGroup
 
@@ -184,14 +187,22 @@ type group struct {
 	pending sync.WaitGroup
 }
 
-// groupChunk is a column chunk that is encoded, and its pages, compressed: first that of the dictionary,
-// if there is one.
+// groupChunk is a column chunk that is encoded, and its pages as they are in the file: first that of the
+// dictionary, if the chunk has a dictionary.
 type groupChunk struct {
 	*chunk
-	bodies [][]byte
+	bodies []pageBody
 	// stored is whether the pages stay without compression.
 	stored bool
 }
+
+// pageBody are the bytes of a page behind its header.
+type pageBody struct {
+	data []byte
+	sum  uint32
+}
+
+func newBody(data []byte) pageBody { return pageBody{data, crc32.ChecksumIEEE(data)} }
 
 // Write encodes a row group of records with the columns of the schema. It waits only if several row
 // groups are not written yet.
@@ -250,6 +261,9 @@ func (e *arrayEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, err
 	if err != nil {
 		return nil, err
 	}
+	if x := indexCoded(e.leaf, e.parts, r, s); x != nil {
+		return encodePages(e.leaf, pages.RLEDictionary, nil, x, r, pageRows, raw, s), nil
+	}
 	v, err := gather(e.leaf, e.parts, r, s)
 	if err != nil {
 		return nil, err
@@ -301,53 +315,66 @@ func (w *Writer) encoded(i int, e encoder) (*chunk, error) {
 		return nil, errStopped
 	}
 	k, err := e.encode(w.pageRows, w.memory[i].take(), &worker.scratch)
-	if err == nil {
-		k.rows.validity = nil
+	if err != nil {
+		return nil, err
 	}
-	return k, err
+	k.rows.validity = nil
+	return k, k.check()
 }
 
 var errStopped = errors.New("the file is not written any more")
 
 // compressChunk compresses the pages of a chunk, unless two of them do not get smaller.
 func (w *Writer) compressChunk(g *group, i int, k *chunk) {
-	pages := k.pages
-	if k.distinct > 0 {
-		pages = append([]page{k.dictionary}, pages...)
-	}
-	c := &groupChunk{chunk: k, bodies: make([][]byte, len(pages)), stored: w.options.Codec == compress.Codecs.Uncompressed}
+	c := &groupChunk{chunk: k, stored: w.options.Codec == compress.Codecs.Uncompressed}
 	g.chunks[i] = c
-	if c.stored {
-		return
-	}
-	compressPage := func(at int) {
-		worker := <-w.workers
-		defer func() { w.workers <- worker }()
-		if w.failure() != nil {
-			return
-		}
-		body, err := worker.compress(worker.scratch.body, k.raw[pages[at].begin:pages[at].end])
-		w.fail(err)
-		worker.scratch.body, c.bodies[at] = body, bytes.Clone(body)
-	}
-	sample := []int{len(pages) - 1, len(pages) / 2}
+	raws := k.bodies()
+	c.bodies = make([]pageBody, len(raws))
+	sample := []int{len(raws) - 1, len(raws) / 2}
 	if sample[0] == sample[1] {
 		sample = sample[:1]
 	}
-	raw, compressed := 0, 0
-	for _, at := range sample {
-		compressPage(at)
-		raw, compressed = raw+pages[at].end-pages[at].begin, compressed+len(c.bodies[at])
+	if !c.stored {
+		raw, compressed := 0, 0
+		for _, at := range sample {
+			w.compressPage(&c.bodies[at], raws[at])
+			raw, compressed = raw+len(raws[at]), compressed+len(c.bodies[at].data)
+		}
+		c.stored = !pays(raw, compressed)
 	}
-	if !pays(raw, compressed) {
-		c.stored = true
+	if c.stored {
+		for at := range raws {
+			c.bodies[at] = newBody(raws[at])
+		}
 		return
 	}
-	for at := range pages {
+	for at := range raws {
 		if !slices.Contains(sample, at) {
-			g.pending.Go(func() { compressPage(at) })
+			g.pending.Go(func() { w.compressPage(&c.bodies[at], raws[at]) })
 		}
 	}
+}
+
+// bodies returns the pages without compression.
+func (k *chunk) bodies() (raws [][]byte) {
+	if k.distinct > 0 {
+		raws = append(raws, k.raw[k.dictionary.begin:k.dictionary.end])
+	}
+	for _, p := range k.pages {
+		raws = append(raws, k.raw[p.begin:p.end])
+	}
+	return raws
+}
+
+func (w *Writer) compressPage(to *pageBody, raw []byte) {
+	worker := <-w.workers
+	defer func() { w.workers <- worker }()
+	if w.failure() != nil {
+		return
+	}
+	body, err := worker.compress(worker.scratch.body, raw)
+	w.fail(err)
+	worker.scratch.body, *to = body, newBody(bytes.Clone(body))
 }
 
 // pays reports whether compressed pages are so much smaller that readers gain.
@@ -364,18 +391,26 @@ func (w *Writer) writeGroups(groups <-chan *group) {
 	}
 }
 
+// writeGroup writes a row group: its column chunks in one piece, and Bloom filters.
 func (w *Writer) writeGroup(g *group) error {
 	stored := storedGroup{rows: g.rows, begin: w.at}
-	for i, c := range g.chunks {
-		k, err := w.writeChunk(c)
-		if err != nil {
-			return err
-		}
-		w.memory[i].give(k.raw)
-		k.raw = nil
-		stored.chunks = append(stored.chunks, k)
+	length := int64(0)
+	for _, c := range g.chunks {
+		k := newStoredChunk(c, w.options.Codec, w.at+length)
+		stored.chunks, length = append(stored.chunks, k), length+k.compressed
 	}
-	for _, k := range stored.chunks {
+	w.assembled = resized(w.assembled, int(length))
+	var copies sync.WaitGroup
+	for i, k := range stored.chunks {
+		copies.Go(func() { k.copyPages(w.assembled[k.begin-w.at:], g.chunks[i].bodies) })
+	}
+	copies.Wait()
+	if err := w.append(w.assembled); err != nil {
+		return err
+	}
+	for i, k := range stored.chunks {
+		w.memory[i].give(k.raw)
+		k.raw, k.headers = nil, nil
 		if k.bloom == nil {
 			continue
 		}
@@ -387,48 +422,6 @@ func (w *Writer) writeGroup(g *group) error {
 	}
 	w.stored, w.rows = append(w.stored, stored), w.rows+int64(g.rows)
 	return nil
-}
-
-// writeChunk writes the pages of a column chunk.
-func (w *Writer) writeChunk(c *groupChunk) (*storedChunk, error) {
-	k := &storedChunk{chunk: c.chunk, codec: w.options.Codec, begin: w.at}
-	if c.stored {
-		k.codec = compress.Codecs.Uncompressed
-	}
-	bodies := c.bodies
-	if k.distinct > 0 {
-		if err := w.writePage(k, pages.DictionaryPage, pages.Plain, k.distinct, k.dictionary, bodies[0]); err != nil {
-			return nil, err
-		}
-		bodies = bodies[1:]
-	}
-	k.data = w.at
-	for i, p := range k.pages {
-		begin := w.at
-		if err := w.writePage(k, pages.DataPage, k.encoding, p.rows, p, bodies[i]); err != nil {
-			return nil, err
-		}
-		k.places = append(k.places, pagePlace{begin, w.at - begin})
-	}
-	k.compressed = w.at - k.begin
-	if k.hasIndex() {
-		k.columnIndex.data = k.encodeColumnIndex()
-	}
-	k.offsetIndex.data = k.encodeOffsetIndex()
-	return k, nil
-}
-
-func (w *Writer) writePage(k *storedChunk, kind, encoding, values int, p page, body []byte) error {
-	raw := k.raw[p.begin:p.end]
-	if k.codec == compress.Codecs.Uncompressed {
-		body = raw
-	}
-	header := pageHeader(kind, encoding, values, len(raw), body)
-	k.uncompressed += int64(len(header) + len(raw))
-	if err := w.append(header); err != nil {
-		return err
-	}
-	return w.append(body)
 }
 
 // Close writes what follows the row groups.

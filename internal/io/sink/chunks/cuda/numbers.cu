@@ -72,12 +72,46 @@ DEVICE i64 with_sign(u64 v) { return (i64)v; }
 
 static constexpr u32 delta_values = 128, delta_parts = 4;
 
+// DeltaBlock is a block of differences, of which a lane of a warp has those with the numbers lane, lane + 32, ….
+template <typename T> struct DeltaBlock {
+    T least, deltas[delta_parts]; // relative to the least one
+    u32 widths[delta_parts];
+
+    METHOD DeltaBlock(u64 values, u32 begin, u32 count) {
+        const T top = (T)1 << (sizeof(T) * 8 - 1);
+        const u32 lane = lane_in_warp();
+        T low = (T)-1;
+#pragma unroll
+        for (u32 k = 0; k < delta_parts; k++) {
+            const u32 i = begin + k * warp_threads + lane;
+            deltas[k] = 0;
+            if (i < count) {
+                deltas[k] = load<T>(values + (u64)i * sizeof(T)) - load<T>(values + (u64)(i - 1) * sizeof(T));
+                low = (deltas[k] ^ top) < low ? deltas[k] ^ top : low;
+            }
+        }
+        least = warp_fold(low, Least<T>()) ^ top;
+#pragma unroll
+        for (u32 k = 0; k < delta_parts; k++) {
+            deltas[k] = begin + k * warp_threads + lane < count ? deltas[k] - least : 0;
+            widths[k] = bits_of(warp_fold(deltas[k], Bits<T>()));
+        }
+    }
+
+    METHOD u32 length() const {
+        u32 all = 0;
+#pragma unroll
+        for (u32 k = 0; k < delta_parts; k++)
+            all += widths[k];
+        return varint_length(with_sign(least)) + delta_parts + all * (delta_values / delta_parts / 8);
+    }
+};
+
 // find_facts has a block for each part of the numbers. mask maps numbers to ranks.
 template <typename T> DEVICE void find_facts(u64 values, u32 count, u32 part_values, T mask, u64 facts) {
     constexpr u32 warps = block_threads / warp_threads;
     __shared__ u64 folded[warps];
-    const T top = (T)1 << (sizeof(T) * 8 - 1);
-    const u32 part = block_in_grid(), lane = lane_in_warp(), warp = thread_in_block() / warp_threads;
+    const u32 part = block_in_grid(), warp = thread_in_block() / warp_threads;
     const u32 first = part * part_values, rest = count - first, n = rest < part_values ? rest : part_values;
     const u64 at = values + (u64)first * sizeof(T);
     T low = (T)-1, high = 0;
@@ -87,25 +121,8 @@ template <typename T> DEVICE void find_facts(u64 values, u32 count, u32 part_val
         high = rank > high ? rank : high;
     }
     u64 length = 0;
-    // A warp reads a block of differences: lane l has those with the numbers l, l + 32, …
-    for (u32 begin = 1 + warp * delta_values; begin < n; begin += warps * delta_values) {
-        T deltas[delta_parts], least = (T)-1;
-#pragma unroll
-        for (u32 k = 0; k < delta_parts; k++) {
-            const u32 i = begin + k * warp_threads + lane;
-            deltas[k] = 0;
-            if (i < n) {
-                deltas[k] = load<T>(at + (u64)i * sizeof(T)) - load<T>(at + (u64)(i - 1) * sizeof(T));
-                least = (deltas[k] ^ top) < least ? deltas[k] ^ top : least;
-            }
-        }
-        least = warp_fold(least, Least<T>()) ^ top;
-        u32 widths = 0;
-#pragma unroll
-        for (u32 k = 0; k < delta_parts; k++)
-            widths += bits_of(warp_fold((T)(begin + k * warp_threads + lane < n ? deltas[k] - least : 0), Bits<T>()));
-        length += varint_length(with_sign(least)) + delta_parts + widths * (delta_values / delta_parts / 8);
-    }
+    for (u32 begin = 1 + warp * delta_values; begin < n; begin += warps * delta_values)
+        length += DeltaBlock<T>(at, begin, n).length();
     u64 all_low, all_high, all_length;
     block_fold_before<warps>((u64)warp_fold(low, Least<T>()), folded, all_low, Least<u64>());
     block_fold_before<warps>((u64)warp_fold(high, Most<T>()), folded, all_high, Most<u64>());
@@ -126,51 +143,65 @@ KERNEL LAUNCH_BOUNDS(block_threads) find_facts_8(u64 values, u32 count, u32 part
     find_facts<u64>(values, count, part_values, mask, facts);
 }
 
-// mark_values writes the distance of each rank from the least one, and marks it in a table.
-template <typename T> DEVICE void mark_values(u64 values, u32 count, T mask, T low, u64 ids, u64 table) {
+// Distinct has the number of distinct values, and whether they are too many.
+//go:layout distinctLayout
+struct Distinct {
+    u32 count, overflow;
+};
+
+// NumberEntry is a distinct number and its slot.
+//go:layout numberEntryLayout
+struct NumberEntry {
+    u64 value;
+    u32 slot, unused;
+};
+
+DEVICE u64 hash_number(u64 v) {
+    v = (v ^ v >> 32) * 0x9e3779b97f4a7c15ull;
+    return (v ^ v >> 29) * 0xbf58476d1ce4e5b9ull;
+}
+
+// number_values writes the slot of each number. slots has 2^slot_bits zeros; an occupied one has the place of a
+// number plus one. The list has room for most numbers.
+template <typename T> DEVICE void number_values(u64 values, u32 count, u64 slots, u32 slot_bits, u64 ids, u64 distinct, u64 entries, u32 most) {
+    Distinct *const result = (Distinct *)distinct;
+    const u32 mask = (1u << slot_bits) - 1;
     for (u64 i = thread_in_grid(); i < count; i += threads_per_grid()) {
-        const u32 id = (u32)((load<T>(values + i * sizeof(T)) ^ mask) - low);
-        store<u32>(ids + i * 4, id);
-        store<u32>(table + (u64)id * 4, 1);
-    }
-}
-
-KERNEL LAUNCH_BOUNDS(block_threads) mark_values_4(u64 values, u32 count, u32 mask, u32 low, u64 ids, u64 table) {
-    mark_values<u32>(values, count, mask, low, ids, table);
-}
-
-KERNEL LAUNCH_BOUNDS(block_threads) mark_values_8(u64 values, u32 count, u64 mask, u64 low, u64 ids, u64 table) {
-    mark_values<u64>(values, count, mask, low, ids, table);
-}
-
-// number_marks numbers the marks of a table, and lists their places: most of them at most. It has one block.
-KERNEL LAUNCH_BOUNDS(block_threads) number_marks(u64 table, u32 length, u64 list, u32 most, u64 total) {
-    constexpr u32 warps = block_threads / warp_threads, own = 8;
-    __shared__ u32 folded[warps];
-    u32 number = 0;
-    for (u32 begin = 0; begin < length; begin += block_threads * own) {
-        const u32 first = begin + thread_in_block() * own;
-        u32 marks = 0;
-#pragma unroll
-        for (u32 k = 0; k < own; k++)
-            if (first + k < length && load<u32>(table + (u64)(first + k) * 4) != 0)
-                marks |= 1u << k;
-        u32 all;
-        const u32 scanned = warp_scan((u32)__builtin_popcount(marks), Sum<u32>());
-        u32 at = number + before_lane(scanned, Sum<u32>()) + block_fold_before<warps>(shuffle_value(scanned, warp_threads - 1), folded, all, Sum<u32>());
-#pragma unroll
-        for (u32 k = 0; k < own; k++) {
-            if ((marks >> k & 1) == 0)
-                continue;
-            store<u32>(table + (u64)(first + k) * 4, at);
-            if (at < most)
-                store<u32>(list + (u64)at * 4, first + k);
-            at++;
+        if (*(volatile u32 *)&result->overflow != 0)
+            return;
+        const T value = load<T>(values + i * sizeof(T));
+        u32 slot = (u32)(hash_number(value) >> (64 - slot_bits)), tries = 0;
+        for (; tries <= mask; tries++, slot = slot + 1 & mask) {
+            u32 *const address = (u32 *)(slots + (u64)slot * 4);
+            u32 owner = *(volatile u32 *)address;
+            if (owner == 0) {
+                __atomic_compare_exchange_n(address, &owner, (u32)i + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+                if (owner == 0) {
+                    const u32 number = __atomic_fetch_add(&result->count, 1u, __ATOMIC_RELAXED);
+                    if (number >= most) {
+                        or_word((u64)&result->overflow, 1);
+                        return;
+                    }
+                    NumberEntry *const entry = (NumberEntry *)entries + number;
+                    entry->value = value, entry->slot = slot;
+                    break;
+                }
+            }
+            if (load<T>(values + (u64)(owner - 1) * sizeof(T)) == value)
+                break;
         }
-        number += all;
+        if (tries > mask)
+            or_word((u64)&result->overflow, 1);
+        store<u32>(ids + i * 4, slot);
     }
-    if (thread_in_block() == 0)
-        store<u32>(total, number);
+}
+
+KERNEL LAUNCH_BOUNDS(block_threads) number_values_4(u64 values, u32 count, u64 slots, u32 slot_bits, u64 ids, u64 distinct, u64 entries, u32 most) {
+    number_values<u32>(values, count, slots, slot_bits, ids, distinct, entries, most);
+}
+
+KERNEL LAUNCH_BOUNDS(block_threads) number_values_8(u64 values, u32 count, u64 slots, u32 slot_bits, u64 ids, u64 distinct, u64 entries, u32 most) {
+    number_values<u64>(values, count, slots, slot_bits, ids, distinct, entries, most);
 }
 
 // PackedPage is the part of the values that a page has.
@@ -219,3 +250,123 @@ KERNEL LAUNCH_BOUNDS(block_threads) pack_indices(u64 ids, u64 table, u64 pages, 
     __atomic_fetch_min(&to->low, all_low, __ATOMIC_RELAXED);
     __atomic_fetch_max(&to->high, all_high, __ATOMIC_RELAXED);
 }
+
+// rank_slots writes the index of each entry into its slot. entries is the slot of the first one, stride the length
+// of an entry.
+KERNEL LAUNCH_BOUNDS(block_threads) rank_slots(u64 entries, u32 stride, u64 indices, u32 count, u64 slots) {
+    for (u64 i = thread_in_grid(); i < count; i += threads_per_grid())
+        store<u32>(slots + (u64)load<u32>(entries + i * stride) * 4, load<u32>(indices + i * 4));
+}
+
+DEVICE u64 write_uvarint(u64 to, u64 v) {
+#pragma nounroll
+    for (; v >= 128; v >>= 7)
+        store<u8>(to++, (u8)(v | 128));
+    store<u8>(to++, (u8)v);
+    return to;
+}
+
+DEVICE u64 write_varint(u64 to, i64 v) { return write_uvarint(to, (u64)(v << 1 ^ v >> 63)); }
+
+// DeltaPage is the part of the numbers that a page has, and where its bytes go.
+//go:layout deltaPageLayout
+struct DeltaPage {
+    u32 first, count;
+    u64 to;
+};
+
+// DeltaOutcome is the length of a page's bytes, and the range of its ranks.
+//go:layout deltaOutcomeLayout
+struct DeltaOutcome {
+    u64 length, low, high;
+};
+
+// write_deltas writes pages in DELTA_BINARY_PACKED. It has a block for each page.
+template <typename T> DEVICE void write_deltas(u64 values, u64 pages, u64 outcomes, T mask) {
+    constexpr u32 warps = block_threads / warp_threads, together = 1024; // blocks of differences
+    __shared__ u32 lengths[together];
+    __shared__ u32 sums[warps];
+    __shared__ u64 folded[warps];
+    __shared__ u64 staged[warps][warp_threads];
+    const DeltaPage page = ((const DeltaPage *)pages)[block_in_grid()];
+    const u32 lane = lane_in_warp(), warp = thread_in_block() / warp_threads;
+    const u64 from = values + (u64)page.first * sizeof(T);
+    const u32 blocks = (page.count - 1 + delta_values - 1) / delta_values;
+    T low = (T)-1, high = 0;
+    for (u32 i = thread_in_block(); i < page.count; i += block_threads) {
+        const T rank = load<T>(from + (u64)i * sizeof(T)) ^ mask;
+        low = rank < low ? rank : low;
+        high = rank > high ? rank : high;
+    }
+    u64 all_low, all_high;
+    block_fold_before<warps>((u64)warp_fold(low, Least<T>()), folded, all_low, Least<u64>());
+    block_fold_before<warps>((u64)warp_fold(high, Most<T>()), folded, all_high, Most<u64>());
+    const i64 start = with_sign(load<T>(from));
+    u64 to = page.to + uvarint_length(delta_values) + uvarint_length(delta_parts) + uvarint_length(page.count) + varint_length(start);
+    if (thread_in_block() == 0)
+        write_varint(write_uvarint(write_uvarint(write_uvarint(page.to, delta_values), delta_parts), page.count), start);
+    for (u32 first = 0; first < blocks; first += together) {
+        const u32 rest = blocks - first, n = rest < together ? rest : together;
+        for (u32 b = warp; b < n; b += warps) {
+            const DeltaBlock<T> block(from, 1 + (first + b) * delta_values, page.count);
+            if (lane == 0)
+                lengths[b] = block.length();
+        }
+        synchronize_block();
+        constexpr u32 own = together / block_threads;
+        u32 sum = 0, before[own];
+#pragma unroll
+        for (u32 k = 0; k < own; k++) {
+            const u32 b = thread_in_block() * own + k;
+            before[k] = sum;
+            sum += b < n ? lengths[b] : 0;
+        }
+        const u32 scanned = warp_scan(sum, Sum<u32>());
+        u32 total;
+        const u32 start_of_thread = before_lane(scanned, Sum<u32>()) + block_fold_before<warps>(shuffle_value(scanned, warp_threads - 1), sums, total, Sum<u32>());
+#pragma unroll
+        for (u32 k = 0; k < own; k++)
+            lengths[thread_in_block() * own + k] = start_of_thread + before[k];
+        synchronize_block();
+        for (u32 b = warp; b < n; b += warps) {
+            const DeltaBlock<T> block(from, 1 + (first + b) * delta_values, page.count);
+            u64 at = to + lengths[b];
+            if (lane == 0)
+                write_varint(at, with_sign(block.least));
+            at += varint_length(with_sign(block.least));
+#pragma unroll
+            for (u32 k = 0; k < delta_parts; k++)
+                if (lane == k)
+                    store<u8>(at + k, (u8)block.widths[k]);
+            at += delta_parts;
+#pragma unroll
+            for (u32 k = 0; k < delta_parts; k++) {
+                const u32 width = block.widths[k];
+                synchronize_warp();
+                staged[warp][lane] = block.deltas[k];
+                synchronize_warp();
+                for (u32 word = lane; word < width; word += warp_threads) {
+                    u32 bits = 0;
+                    for (u32 i = word * 32 / width; i < warp_threads && i * width < word * 32 + 32; i++) {
+                        const i32 shift = (i32)(i * width) - (i32)(word * 32);
+                        bits |= (u32)(shift < 0 ? staged[warp][i] >> -shift : staged[warp][i] << shift);
+                    }
+#pragma unroll
+                    for (u32 byte = 0; byte < 4; byte++)
+                        store<u8>(at + word * 4 + byte, (u8)(bits >> byte * 8));
+                }
+                at += width * 4;
+            }
+        }
+        to += total;
+        synchronize_block();
+    }
+    if (thread_in_block() != 0)
+        return;
+    DeltaOutcome *const outcome = (DeltaOutcome *)outcomes + block_in_grid();
+    outcome->length = to - page.to, outcome->low = all_low, outcome->high = all_high;
+}
+
+KERNEL LAUNCH_BOUNDS(block_threads) write_deltas_4(u64 values, u64 pages, u64 outcomes, u32 mask) { write_deltas<u32>(values, pages, outcomes, mask); }
+
+KERNEL LAUNCH_BOUNDS(block_threads) write_deltas_8(u64 values, u64 pages, u64 outcomes, u64 mask) { write_deltas<u64>(values, pages, outcomes, mask); }

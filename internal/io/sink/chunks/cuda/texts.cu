@@ -11,9 +11,9 @@ struct Texts {
     METHOD u64 offset(u64 row) const { return wide != 0 ? load<u64>((u64)offsets + row * 8) : load<u32>((u64)offsets + row * 4); }
 };
 
-// Found is what the rows have in common.
-//go:layout foundLayout
-struct Found {
+// Totals has the totals of the rows.
+//go:layout totalsLayout
+struct Totals {
     u32 count;    // of distinct texts
     u32 overflow; // whether they are too many, or too long
     u64 bytes;    // of the distinct texts, each with its length
@@ -47,11 +47,11 @@ DEVICE bool same_text(u64 a, u64 b, u64 length) {
 // number_texts writes the slot of each valid row's text. It has a block for each block of rows. slots has
 // 2^slot_bits zeros; an occupied one has the number of a row plus one. The list has room for most texts of
 // most_bytes with their lengths.
-KERNEL LAUNCH_BOUNDS(block_threads) number_texts(Rows rows, Texts texts, u64 slots, u32 slot_bits, u64 ids, u64 found, u64 entries, u64 bytes, u32 most, u32 most_bytes) {
+KERNEL LAUNCH_BOUNDS(block_threads) number_texts(Rows rows, Texts texts, u64 slots, u32 slot_bits, u64 ids, u64 totals, u64 entries, u64 bytes, u32 most, u32 most_bytes) {
     const u32 row = block_in_grid() * block_threads + thread_in_block();
     u64 place;
     const bool valid = rows.place(row, place);
-    Found *const result = (Found *)found;
+    Totals *const result = (Totals *)totals;
     const u64 begin = valid ? texts.offset(row) : 0, length = valid ? texts.offset((u64)row + 1) - begin : 0, from = (u64)texts.data + begin;
     const u64 all = warp_fold(length, Sum<u64>());
     if (lane_in_warp() == 0)
@@ -92,10 +92,4 @@ KERNEL LAUNCH_BOUNDS(block_threads) number_texts(Rows rows, Texts texts, u64 slo
         }
     }
     or_word((u64)&result->overflow, 1);
-}
-
-// rank_slots writes the index of each entry into its slot.
-KERNEL LAUNCH_BOUNDS(block_threads) rank_slots(u64 entries, u64 indices, u32 count, u64 slots) {
-    for (u64 i = thread_in_grid(); i < count; i += threads_per_grid())
-        store<u32>(slots + (u64)((const Entry *)entries)[i].slot * 4, load<u32>(indices + i * 4));
 }
