@@ -239,8 +239,8 @@ type chunkPart struct {
 	begin  int64 // place of the column chunk in the file
 	parts  []span
 	length int64 // of all parts
-	// pages are those that are read, with their rows in the row group, and places where they are in the
-	// bytes that are read, with their first rows there. rows is their number. Of a whole column chunk there are none.
+	// pages are those that are read, by their places in the file and their rows in the row group. places are their places
+	// and rows in the bytes that are read. rows is the number of rows. Both lists are nil for a whole column chunk.
 	pages, places []pages.Location
 	rows          int64
 }

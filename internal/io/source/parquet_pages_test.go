@@ -37,7 +37,7 @@ type indexedFile struct {
 	columns []memberColumn
 }
 
-// drawIndexed draws a file whose values follow the rows more or less: pages have intervals of them.
+// drawIndexed draws a file with values that follow the rows more or less: pages have intervals of them.
 func drawIndexed(t testing.TB, r *rapid.T) (f indexedFile) {
 	all := slices.DeleteFunc(memberColumns(), func(c memberColumn) bool {
 		return arrow.TypeEqual(c.t, &arrow.TimestampType{Unit: arrow.Second, TimeZone: "UTC"}) // arrow-go writes milliseconds

@@ -184,7 +184,7 @@ func runs(levels ...byte) []byte {
 	return withLength(stream)
 }
 
-// entriesOf is a leaf of int64 in one page, whose values are the numbers from 0 on.
+// entriesOf is a leaf of int64 in one page, with the numbers from 0 on as values.
 func entriesOf(leaf *pages.Nested, repetitions, definitions []byte) chunks.Chunk {
 	var body []byte
 	if leaf.Depth > 0 {

@@ -14,7 +14,7 @@ import (
 type Nested struct {
 	// Type is a list, a map, a struct, or that of the values of a leaf.
 	Type arrow.DataType
-	// Nullable reports whether it has nulls of its own: it is not null if the definition level is at least Definition. Required
+	// Nullable reports whether it has a validity: it is not null if the definition level is at least Definition. Required
 	// values and structs with lists are null where a struct around them is, as arrow-go reads them.
 	Nullable   bool
 	Definition int
@@ -31,7 +31,7 @@ type Nested struct {
 //
 // # Errors
 //
-// An error wraps [ErrOther]: the type is none of lists, maps, structs and values.
+// An error wraps [ErrOther]: the type is another one than lists, maps, structs and values.
 func NewNested(field *pqarrow.SchemaField, t arrow.DataType) (*Nested, error) {
 	leaves := 0
 	return newNested(field, t, field.Field.Nullable, &leaves)
