@@ -162,6 +162,7 @@ func matches(t testing.TB, condition expr.Expr, schema *arrow.Schema, records ..
 func TestRandomPageIndices(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
+		defer source.SetLeastEncodedRows(8)()
 		skipped, excluded := int64(0), int64(0)
 		property.Check(t, func(r *rapid.T) {
 			f := drawIndexed(t, r)
