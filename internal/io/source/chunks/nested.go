@@ -371,7 +371,7 @@ func (a *assembly) total(leaf *pages.Nested, depth int) uint64 {
 func (a *assembly) node(ctx context.Context, n *pages.Nested, length uint64) (c *column.Column, err error) {
 	first := n.First()
 	if total := a.total(first, n.Depth); total != length {
-		return nil, &Error{Column: a.index, Leaf: first.Leaf, Err: fmt.Errorf("the levels of leaf %d are of %d elements or rows, there are %d: %w", first.Leaf, total, length, pages.ErrDamaged)}
+		return nil, &Error{Column: a.index, Leaf: first.Leaf, nested: true, Err: fmt.Errorf("the levels are of %d elements or rows, there are %d: %w", total, length, pages.ErrDamaged)}
 	}
 	if length == 0 {
 		return emptyColumn(a.batch.manager, n.Type)

@@ -147,6 +147,9 @@ func (p *planner) target(index int, t *target, chunks []Chunk) error {
 		s.index = i
 		list = append(list, s)
 	}
+	if t.rows > math.MaxInt32 && t.levels != nil {
+		return fmt.Errorf("column %d: leaf %d has %d entries: %w", index, t.levels.number(), t.rows, ErrLong)
+	}
 	if t.rows > math.MaxInt32 {
 		return fmt.Errorf("column %d: %d rows: %w", index, t.rows, device.ErrInvalidValue)
 	}
@@ -214,7 +217,7 @@ func (p *planner) chunk(column int, t *target, s selected) error {
 
 // origin notes the origin of the page that was planned last.
 func (p *planner) origin(column int, t *target, s selected, page int) {
-	p.origins = append(p.origins, origin{Error{Column: column, Chunk: s.index, Leaf: t.levels.number(), Page: page}, codecs[s.plan[page].Codec(s.About.Column)].Codec})
+	p.origins = append(p.origins, origin{Error{Column: column, Chunk: s.index, Leaf: t.levels.number(), Page: page, nested: t.levels != nil}, codecs[s.plan[page].Codec(s.About.Column)].Codec})
 }
 
 // upload notes a list that is copied to the device.
@@ -419,7 +422,7 @@ func (p *planner) addPrefixes(d page, m *sharedStrings) {
 // located adds the place to an error about a page.
 func (t *target) located(err error, column, chunk int) error {
 	if damage, ok := err.(*Error); ok {
-		damage.Column, damage.Chunk, damage.Leaf = column, chunk, t.levels.number()
+		damage.Column, damage.Chunk, damage.Leaf, damage.nested = column, chunk, t.levels.number(), t.levels != nil
 		return damage
 	}
 	return fmt.Errorf("column %d, chunk %d: %w", column, chunk, err)
