@@ -124,6 +124,7 @@ func (d *groupDecoder) openChunk(i int) (c *columnChunk, err error) {
 			return nil, fmt.Errorf("page %d: %w", n, err)
 		}
 	}
+	d.count(part)
 	return &columnChunk{&rawChunk{about: about, plan: plan, rows: part.rows, source: d.source, group: d.group}, part, bytes}, nil
 }
 

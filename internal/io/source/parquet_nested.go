@@ -62,9 +62,7 @@ func (d *groupDecoder) openNested(i int) (c *columnChunk, err error) {
 			}
 		}
 	}
-	if d.group.spans != nil {
-		d.counters.FileBytes.Add(part.length)
-	}
+	d.count(part)
 	return &columnChunk{t, part, bytes}, nil
 }
 
