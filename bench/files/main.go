@@ -1,6 +1,8 @@
 // Command files measures how fast Parquet files become tables of a device.
 //
-//	go -C bench run ./files [-device cuda:0] [-rounds 5] -folder DIR
+//	go -C bench run ./files [-device cuda:0] [-rounds 5] [-nested 16] -folder DIR
+//
+// With -nested N it writes N copies of a file of lists, structs and nulls to the folder, of a million rows, and reads those.
 //
 // The folder has the files of TPC-H's lineitem, which "go -C bench run ./tpch -sf 10 -parquet -folder DIR"
 // writes, or those of other writers with the same columns. Tables are released as soon as they are on the
@@ -33,11 +35,13 @@ func main() {
 	}
 }
 
-// selections are columns that are read together.
-var selections = []struct {
+// selection is columns that are read together.
+type selection struct {
 	name    string
 	columns []string
-}{
+}
+
+var selections = []selection{
 	{"decimals", []string{"l_quantity", "l_extendedprice", "l_discount", "l_tax"}},
 	{"integers", []string{"l_orderkey", "l_partkey", "l_suppkey", "l_linenumber"}},
 	{"dates", []string{"l_shipdate", "l_commitdate", "l_receiptdate"}},
@@ -50,8 +54,16 @@ func run(ctx context.Context) error {
 	name := flag.String("device", "", "device to measure; without it the first GPU, or the host")
 	rounds := flag.Int("rounds", 5, "readings after the first one")
 	folder := flag.String("folder", "", "folder with lineitem-*.parquet")
+	nested := flag.Int("nested", 0, "copies of a file of nested columns, which are written and read instead")
 	flag.Parse()
-	files, err := source.Files{}.Parquet([]string{filepath.Join(*folder, "lineitem-*.parquet")})
+	pattern := "lineitem-*.parquet"
+	if *nested > 0 {
+		pattern, selections = "nested-*.parquet", nestedSelections
+		if err := writeNested(*folder, *nested); err != nil {
+			return err
+		}
+	}
+	files, err := source.Files{}.Parquet([]string{filepath.Join(*folder, pattern)})
 	if err != nil {
 		return err
 	}
@@ -68,7 +80,7 @@ func run(ctx context.Context) error {
 					best = r
 				}
 			}
-			fmt.Printf("%-14s %4d tables %9s in the files %9s %8.1f ms %6.1f GB/s %8.1f ms of processors, first table after %.1f ms\n", s.name, best.tables, humanize.IBytes(uint64(best.file)),
+			fmt.Printf("%-16s %4d tables %9s in the files %9s %8.1f ms %6.1f GB/s %8.1f ms of processors, first table after %.1f ms\n", s.name, best.tables, humanize.IBytes(uint64(best.file)),
 				humanize.IBytes(uint64(best.bytes)), best.took.Seconds()*1e3, float64(best.bytes)/best.took.Seconds()/1e9, best.processors.Seconds()*1e3, best.first.Seconds()*1e3)
 		}
 		return nil

@@ -161,3 +161,34 @@ func SetPageIndices(on bool) (reset func()) {
 	pageIndices = on
 	return func() { pageIndices = before }
 }
+
+// Nested reports for each column of the first row group of a source of one Parquet file whether a device decodes it as a list
+// or a struct.
+func Nested(ctx context.Context, of Source) (nested []bool, err error) {
+	s := of.(*parquetFiles)
+	schema, err := s.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	footer, err := s.files[0].footer()
+	if err != nil {
+		return nil, err
+	}
+	p := &parquetRecords{source: s, schema: schema, records: schema, device: true, allocator: arrowmemory.DefaultAllocator, counters: new(Counters), users: map[*parquetFile]*usedFile{}}
+	d := &groupDecoder{parquetRecords: p, group: rowGroup0(s.files[0], footer, 0), leaves: p.leaves(footer)}
+	used, err := p.use(d.group)
+	if err != nil {
+		return nil, err
+	}
+	d.reader, d.from = used.reader, used.opened
+	for i := range schema.Fields() {
+		c, err := d.openNested(i)
+		if err != nil {
+			return nil, err
+		}
+		if nested = append(nested, c != nil); c != nil {
+			c.bytes.Release()
+		}
+	}
+	return nested, p.unuse(d.group.file)
+}

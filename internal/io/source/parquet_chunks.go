@@ -53,10 +53,13 @@ func decodesChunks(m *memory.Manager) bool {
 	return chunksOnDevice && m != nil && m.Device().Kind() == device.CUDA
 }
 
-// rawChunk is a column chunk: the bytes are all of it.
+// rawChunk is a column chunk of rows, or the leaves of a column of lists or structs: the bytes are those that are read.
 type rawChunk struct {
 	about  pages.Flat
 	plan   pages.Plan
+	rows   int64
+	nested *pages.Nested
+	leaves []rawLeaf
 	source *parquetFiles
 	group  rowGroup
 }
@@ -75,7 +78,11 @@ func (c *rawChunk) fail(field arrow.Field, err error) error {
 func chunkOf(a arrow.Array) chunks.Chunk {
 	data := a.Data()
 	c, _ := rawAs[*rawChunk](a.DataType())
-	return chunks.Chunk{About: c.about, Plan: c.plan, Bytes: data.Buffers()[0].Bytes(), First: int64(data.Offset()), Rows: int64(data.Len())}
+	bytes, first, rows := data.Buffers()[0].Bytes(), int64(data.Offset()), int64(data.Len())
+	if c.nested != nil {
+		return chunks.Chunk{Leaves: c.leavesOf(bytes), All: c.rows, First: first, Rows: rows}
+	}
+	return chunks.Chunk{About: c.about, Plan: c.plan, Bytes: bytes, First: first, Rows: rows}
 }
 
 // columnChunk has the bytes of a column chunk that the device decodes, or of a part of it.
@@ -126,7 +133,8 @@ func (d *groupDecoder) openChunk(i int) (c *columnChunk, err error) {
 			return nil, fmt.Errorf("page %d: %w", n, err)
 		}
 	}
-	return &columnChunk{&rawChunk{about, plan, d.source, d.group}, part, bytes}, nil
+	d.count(part)
+	return &columnChunk{&rawChunk{about: about, plan: plan, rows: part.rows, source: d.source, group: d.group}, part, bytes}, nil
 }
 
 // uninitialized returns memory of an allocator, of which the caller writes every byte.
@@ -162,7 +170,11 @@ const chunkWeight = 4
 
 // weight is the weight of a byte of the column chunk.
 func (c *rawChunk) weight() int64 {
-	switch c.about.Column.Codec {
+	codec := c.about.Column.Codec
+	if c.nested != nil {
+		codec = c.leaves[0].about.Column.Codec
+	}
+	switch codec {
 	case compress.Codecs.Zstd, compress.Codecs.Gzip:
 		return 1
 	}
@@ -175,10 +187,10 @@ type chunkForm struct{}
 // length implements [rawForm].
 func (chunkForm) length(record arrow.Record, places []int) (bytes, weighted int64) {
 	for _, place := range places {
-		c, t := chunkOf(record.Column(place)), record.Column(place).DataType()
-		length := int64(float64(len(c.Bytes)) * float64(c.Rows) / float64(max(c.About.Values, 1)))
-		raw, _ := rawAs[*rawChunk](t)
-		bytes, weighted = bytes+length, weighted+length*raw.weight()
+		data := record.Column(place).Data()
+		c, _ := rawAs[*rawChunk](data.DataType())
+		length := int64(float64(data.Buffers()[0].Len()) * float64(data.Len()) / float64(max(c.rows, 1)))
+		bytes, weighted = bytes+length, weighted+length*c.weight()
 	}
 	return bytes, weighted
 }
@@ -201,6 +213,7 @@ func (chunkForm) copy(ctx context.Context, to rawTarget, records []arrow.Record,
 		column.Type = to.schema.Field(place).Type
 		for _, record := range records {
 			t, _ := rawAs[*rawChunk](record.Column(place).DataType())
+			column.Nested = t.nested
 			next := chunkOf(record.Column(place))
 			if last := len(b.chunks[i]) - 1; last >= 0 && b.chunks[i][last] == t {
 				column.Chunks[last].Extend(next.First, next.Rows)
@@ -219,9 +232,17 @@ func (chunkForm) copy(ctx context.Context, to rawTarget, records []arrow.Record,
 // located names the file and the column of damage.
 func (b *chunkBatch) located(err error) error {
 	if damage := (*chunks.Error)(nil); errors.As(err, &damage) {
-		return b.chunks[damage.Column][damage.Chunk].fail(b.schema.Field(b.places[damage.Column]), fmt.Errorf("page %d: %w", damage.Page, damage.Err))
+		return b.chunks[damage.Column][damage.Chunk].fail(b.schema.Field(b.places[damage.Column]), b.chunks[damage.Column][damage.Chunk].damage(damage))
 	}
 	return err
+}
+
+// damage names the page, and the leaf of a column of lists or structs.
+func (c *rawChunk) damage(damage *chunks.Error) error {
+	if c.nested != nil {
+		return fmt.Errorf("leaf %d, page %d: %w", damage.Leaf, damage.Page, damage.Err)
+	}
+	return fmt.Errorf("page %d: %w", damage.Page, damage.Err)
 }
 
 // decode implements [rawBatch].
@@ -234,7 +255,7 @@ func (b *chunkBatch) decode(ctx context.Context) ([]*column.Column, error) {
 func (b *chunkBatch) release() error { return b.batch.Release() }
 
 // onHost implements [rawForm].
-func (chunkForm) onHost(_ context.Context, schema *arrow.Schema, record arrow.Record, places []int) (records []arrow.Record, err error) {
+func (chunkForm) onHost(ctx context.Context, schema *arrow.Schema, record arrow.Record, places []int) (records []arrow.Record, err error) {
 	fields := record.Schema().Fields()
 	var columns []arrow.Column
 	defer func() {
@@ -247,9 +268,14 @@ func (chunkForm) onHost(_ context.Context, schema *arrow.Schema, record arrow.Re
 		if slices.Contains(places, i) {
 			chunk.Release()
 			fields[i].Type = schema.Field(i).Type
-			if chunk, err = hostChunk(chunkOf(record.Column(i)), arrowmemory.DefaultAllocator); err != nil {
-				c, _ := rawAs[*rawChunk](field.Type)
-				return nil, c.fail(schema.Field(i), err)
+			c, _ := rawAs[*rawChunk](field.Type)
+			if c.nested != nil {
+				chunk, err = c.onHost(ctx, schema.Field(i), int64(record.Column(i).Data().Offset()), int64(record.Column(i).Len()))
+			} else if chunk, err = hostChunk(chunkOf(record.Column(i)), arrowmemory.DefaultAllocator); err != nil {
+				err = c.fail(schema.Field(i), err)
+			}
+			if err != nil {
+				return nil, err
 			}
 		}
 		columns = append(columns, *arrow.NewColumn(fields[i], chunk))

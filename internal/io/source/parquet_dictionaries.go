@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -35,8 +36,9 @@ func (p *parquetRecords) encodedColumns() []bool {
 		encoded[i] = len(p.groups) > 0 && (id == arrow.STRING || id == arrow.BINARY) && p.partition(field.Name) < 0
 	}
 	for _, group := range p.groups {
+		short := slices.ContainsFunc(group.spans, func(s span) bool { return s.rows < leastEncodedRows })
 		for i, leaves := range p.leaves(group.footer) {
-			encoded[i] = encoded[i] && len(leaves) == 1 && group.encodedLeaf(leaves[0])
+			encoded[i] = encoded[i] && len(leaves) == 1 && !short && group.encodedLeaf(leaves[0])
 		}
 	}
 	return encoded

@@ -79,7 +79,9 @@ func (c *flatColumn) open(d *groupDecoder, leaf int, about pages.Flat) (err erro
 			return err
 		}
 	}
-	c.decoder, err = pages.NewDecoder(*c.bytes, about, d.allocator)
+	if c.decoder, err = pages.NewDecoder(*c.bytes, about, d.allocator); err == nil {
+		d.count(c.part)
+	}
 	return err
 }
 

@@ -239,10 +239,12 @@ type chunkPart struct {
 	begin  int64 // place of the column chunk in the file
 	parts  []span
 	length int64 // of all parts
-	// pages are those that are read, with their rows in the row group, and places where they are in the
-	// bytes that are read, with their first rows there. rows is their number. Of a whole column chunk there are none.
+	// pages are those that are read, by their places in the file and their rows in the row group. places are their places
+	// and rows in the bytes that are read. rows is the number of rows. Both lists are nil for a whole column chunk.
 	pages, places []pages.Location
 	rows          int64
+	// skipped is the number of pages that are left out.
+	skipped int
 }
 
 // chunkPart returns the bytes of a column chunk that have to be read.
@@ -253,9 +255,6 @@ func (d *groupDecoder) chunkPart(leaf int) (p *chunkPart, err error) {
 	// A string may share its beginning with one of the page before.
 	if d.group.spans == nil || !f.hasLocations(index, leaf) || f.encoded(index, leaf, pages.DeltaByteArray) {
 		p.parts = []span{{p.begin, p.length}}
-		if d.group.spans != nil {
-			d.counters.FileBytes.Add(p.length)
-		}
 		return p, nil
 	}
 	locations, err := f.locations(d.from, index, leaf)
@@ -263,10 +262,17 @@ func (d *groupDecoder) chunkPart(leaf int) (p *chunkPart, err error) {
 		return nil, err
 	}
 	p.choose(locations, d.group)
-	d.counters.FileBytes.Add(p.length)
-	d.counters.Pages.Add(int64(len(p.pages)))
-	d.counters.SkippedPages.Add(int64(len(locations) - len(p.pages)))
+	p.skipped = len(locations) - len(p.pages)
 	return p, nil
+}
+
+// count counts what was read of a column chunk, if the row group has spans: otherwise its bytes are counted before.
+func (d *groupDecoder) count(p *chunkPart) {
+	if d.group.spans != nil {
+		d.counters.FileBytes.Add(p.length)
+		d.counters.Pages.Add(int64(len(p.pages)))
+		d.counters.SkippedPages.Add(int64(p.skipped))
+	}
 }
 
 // choose chooses the pages with rows of the spans of a row group.

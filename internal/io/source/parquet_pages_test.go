@@ -37,7 +37,7 @@ type indexedFile struct {
 	columns []memberColumn
 }
 
-// drawIndexed draws a file whose values follow the rows more or less: pages have intervals of them.
+// drawIndexed draws a file with values that follow the rows more or less: pages have intervals of them.
 func drawIndexed(t testing.TB, r *rapid.T) (f indexedFile) {
 	all := slices.DeleteFunc(memberColumns(), func(c memberColumn) bool {
 		return arrow.TypeEqual(c.t, &arrow.TimestampType{Unit: arrow.Second, TimeZone: "UTC"}) // arrow-go writes milliseconds
@@ -162,6 +162,7 @@ func matches(t testing.TB, condition expr.Expr, schema *arrow.Schema, records ..
 func TestRandomPageIndices(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
+		defer source.SetLeastEncodedRows(8)()
 		skipped, excluded := int64(0), int64(0)
 		property.Check(t, func(r *rapid.T) {
 			f := drawIndexed(t, r)

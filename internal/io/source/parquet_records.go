@@ -324,6 +324,9 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 	}
 	if d.chunks[i] == nil && d.flats[i] == nil && d.columns[i] == nil {
 		if d.chunks[i], err = d.openChunk(i); err == nil && d.chunks[i] == nil {
+			d.chunks[i], err = d.openNested(i)
+		}
+		if err == nil && d.chunks[i] == nil {
 			d.flats[i], err = d.openFlat(i)
 		}
 		if err == nil && d.chunks[i] == nil && d.flats[i] == nil {

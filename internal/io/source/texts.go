@@ -90,6 +90,9 @@ func valueType(t arrow.DataType) arrow.DataType {
 
 // joins reports whether a table may have the rows of two records: their texts, if there are any, have the same columns.
 func joins(a, b arrow.Record) bool {
+	if !sameLevels(a, b) {
+		return false
+	}
 	first, second := textOf(a), textOf(b)
 	if first == nil || second == nil {
 		return first == second

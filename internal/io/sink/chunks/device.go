@@ -124,7 +124,7 @@ func (w *Writer) encodeColumns(ctx context.Context, m *memory.Manager, columns [
 	if err != nil {
 		return nil, err
 	}
-	call.FailAtOnce = true // the caller may copy the columns
+	call.Spare = true // the caller may copy the columns
 	g := &deviceGroup{call: call, pageRows: w.pageRows, host: w.hostMemory(m.Device())}
 	r = &RowGroup{rows: rows}
 	defer func() {

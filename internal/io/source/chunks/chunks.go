@@ -65,8 +65,8 @@ func (c *Chunk) check() error {
 	return nil
 }
 
-// wanted calls f for the rows without the gaps, until it fails.
-func (c *Chunk) wanted(f func(first, rows int64) error) error {
+// each calls f for the rows without the gaps, until it fails.
+func (c *Chunk) each(f func(first, rows int64) error) error {
 	at := c.First
 	for _, g := range append(slices.Clip(c.Gaps), Gap{c.end(), 0}) {
 		if g.First > at {
@@ -79,7 +79,7 @@ func (c *Chunk) wanted(f func(first, rows int64) error) error {
 	return nil
 }
 
-// Column is a column in chunks, whose rows follow each other.
+// Column is a column in chunks. Their rows follow each other.
 type Column struct {
 	Type   arrow.DataType
 	Chunks []Chunk

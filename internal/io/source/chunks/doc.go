@@ -28,6 +28,10 @@
 //	                 indices or lengths of strings → sums, sums before, places; a warp for 256 strings
 //	link_prefixes    strings that share their beginnings → where the bytes before their own ones are
 //	write_fixed      such values of one length → plain values
+//	find_nested, write_nested
+//	                 levels of lists and structs → bytes, validity of entries
+//	count_elements, scan_elements, write_elements, pack_validity
+//	                 levels → elements of each depth, those before, offsets of lists and bytes of validity, bitmaps
 //	write_offsets    places → offsets of rows; a block for 2,048 rows
 //	write_bytes      bytes of strings; a block for 16 KiB
 //
@@ -36,6 +40,13 @@
 // A row of a page with nulls finds its value by the number of rows with a value before it. The lengths of all strings
 // are known before the memory for them is allocated: the last two kernels run after a copy of the outcomes to the
 // host.
+//
+// # Lists and structs
+//
+// A leaf of a list or a struct is a column with a row for each entry of its levels, and decoded like one. The elements of a depth
+// begin with the entries that have a repetition level up to it and a definition level that shows an element; their
+// numbers, a prefix sum, are the offsets of lists. Entries without an element, of null and of empty lists, are filtered
+// out of the values. The numbers of elements come to the host with the outcomes: leaves that share a list must agree.
 //
 // # Damaged pages
 //

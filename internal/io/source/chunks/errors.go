@@ -8,9 +8,9 @@ import (
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
-// ErrLong reports strings that are longer together than an array of 32-bit offsets may be: decode fewer rows at
+// ErrLong reports strings or lists that are longer together than an array of 32-bit offsets may be: decode fewer rows at
 // a time.
-var ErrLong = errors.New("the strings are longer than a column may be: decode fewer rows at a time")
+var ErrLong = errors.New("the strings or lists are longer than a column may be: decode fewer rows at a time")
 
 // Error is damage in a page. It wraps [pages.ErrDamaged].
 type Error struct {
@@ -18,10 +18,14 @@ type Error struct {
 	// of the page of the chunk, which is 0 if the host decodes it.
 	Column, Chunk, Leaf, Page int
 	Err                       error
+	nested                    bool
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("column %d, chunk %d, leaf %d, page %d: %v", e.Column, e.Chunk, e.Leaf, e.Page, e.Err)
+	if e.nested {
+		return fmt.Sprintf("column %d, chunk %d, leaf %d, page %d: %v", e.Column, e.Chunk, e.Leaf, e.Page, e.Err)
+	}
+	return fmt.Sprintf("column %d, chunk %d, page %d: %v", e.Column, e.Chunk, e.Page, e.Err)
 }
 
 // Unwrap returns the cause.

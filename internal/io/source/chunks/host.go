@@ -77,7 +77,7 @@ func (c *Chunk) arrays(ctx context.Context) (arrays []arrow.Array, err error) {
 	}
 	defer d.Close()
 	row := int64(0)
-	err = c.wanted(func(first, rows int64) error {
+	err = c.each(func(first, rows int64) error {
 		for row < first+rows {
 			if err := cancel.Error(ctx); err != nil {
 				return err

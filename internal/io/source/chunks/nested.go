@@ -20,7 +20,7 @@ import (
 )
 
 // A leaf of a column of lists and structs is decoded like a column with a row for each entry, which is null without a value. An
-// element of a depth begins with each entry whose repetition level is at most the depth, if the definition level shows
+// element of a depth begins with each entry with a repetition level of at most the depth, if the definition level shows
 // that it exists. The number of an element is that of the elements that begin before, so one scan of the levels gives the
 // offsets of lists and the validity of lists and structs. Entries of empty lists and of null ones are dropped from the values.
 
@@ -36,7 +36,7 @@ const (
 // leafLevels are the levels of a leaf.
 type leafLevels struct {
 	leaf *pages.Nested
-	// required reports that values are not null where there is an element.
+	// required reports that no element is null.
 	required                 bool
 	definitions, repetitions place
 	// record is the number of the leaf in the list of the kernels, or -1 without levels.
@@ -89,7 +89,7 @@ type nest struct {
 // nestedColumn is a column of lists and structs.
 type nestedColumn struct {
 	tree *pages.Nested
-	wantedRows
+	decodedRows
 	// offsets and validity are numbers of nodes.
 	offsets, validity map[*pages.Nested]int
 }
@@ -207,9 +207,9 @@ func (p *planner) addNodes(c *nestedColumn, n *pages.Nested, t *target) {
 }
 
 // contains reports whether a leaf is below a node.
-func contains(n, leaf *pages.Nested) (found bool) {
-	n.Leaves(func(l *pages.Nested) { found = found || l == leaf })
-	return found
+func contains(n, leaf *pages.Nested) (below bool) {
+	n.Leaves(func(l *pages.Nested) { below = below || l == leaf })
+	return below
 }
 
 func isList(t arrow.DataType) bool { return t.ID() == arrow.LIST || t.ID() == arrow.MAP }
@@ -367,11 +367,11 @@ func (a *assembly) total(leaf *pages.Nested, depth int) uint64 {
 	return a.elements.totals[t.levels.totals+depth]
 }
 
-// node makes a part of the column, which has as many elements as the parts beside it.
+// node makes a part of the column, which has a number of elements that the parts around it give.
 func (a *assembly) node(ctx context.Context, n *pages.Nested, length uint64) (c *column.Column, err error) {
 	first := n.First()
 	if total := a.total(first, n.Depth); total != length {
-		return nil, &Error{Column: a.index, Leaf: first.Leaf, Err: fmt.Errorf("the levels of leaf %d are of %d elements or rows, there are %d: %w", first.Leaf, total, length, pages.ErrDamaged)}
+		return nil, &Error{Column: a.index, Leaf: first.Leaf, nested: true, Err: fmt.Errorf("the levels are of %d elements or rows, there are %d: %w", total, length, pages.ErrDamaged)}
 	}
 	if length == 0 {
 		return emptyColumn(a.batch.manager, n.Type)

@@ -82,7 +82,7 @@ func nestedTypes() []arrow.DataType {
 	pair := arrow.StructOf(field("n", integers, true), field("s", text, true))
 	return []arrow.DataType{
 		arrow.ListOf(integers), arrow.ListOf(text), arrow.ListOf(arrow.FixedWidthTypes.Boolean), arrow.ListOf(arrow.PrimitiveTypes.Float32), arrow.ListOfNonNullable(integers),
-		pair, arrow.StructOf(field("n", integers, false)), arrow.StructOf(field("p", pair, true), field("b", arrow.FixedWidthTypes.Boolean, true)),
+		pair, arrow.StructOf(field("n", integers, false)), arrow.StructOf(field("r", arrow.StructOf(field("n", integers, false), field("l", arrow.ListOf(integers), true)), false)), arrow.StructOf(field("p", pair, true), field("b", arrow.FixedWidthTypes.Boolean, true)),
 		arrow.ListOf(arrow.ListOf(integers)), arrow.ListOf(arrow.ListOf(arrow.ListOf(text))), arrow.ListOf(pair),
 		arrow.StructOf(field("l", arrow.ListOf(integers), true), field("m", arrow.ListOf(pair), true), field("n", integers, true)),
 		arrow.MapOf(text, integers), arrow.ListOf(arrow.MapOf(text, arrow.ListOf(integers))),
@@ -96,12 +96,19 @@ func drawNested(r *rapid.T, rows int) (c chunks.Column, want arrow.Array) {
 	generator := arraytest.NewGenerator(rapid.Uint64().Draw(r, "seed"))
 	generator.Nulls = rapid.SampledFrom([]arraytest.Nulls{arraytest.NoneNull, arraytest.SomeNull}).Draw(r, "nulls")
 	values := withoutHidden(generator.Array(t, rows))
-	c, want = nestedOf(r, values, rapid.SampledFrom([]int64{30, 1 << 20}).Draw(r, "rows of a row group"),
-		parquet.WithDataPageVersion(rapid.SampledFrom([]parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2}).Draw(r, "version of pages")),
+	version, batch := parquet.DataPageV1, rapid.SampledFrom([]int64{7, 200, 1024}).Draw(r, "batch")
+	if rapid.Bool().Draw(r, "second version") {
+		version, batch = parquet.DataPageV2, 1<<14 // arrow-go never ends with rows that have more entries
+	}
+	var more []parquet.WriterProperty
+	if list, ok := t.(*arrow.ListType); ok && list.Elem().ID() == arrow.STRING && rapid.Bool().Draw(r, "lengths apart") {
+		more = append(more, parquet.WithDictionaryDefault(false), parquet.WithEncoding(parquet.Encodings.DeltaLengthByteArray))
+	}
+	c, want = nestedOf(r, values, rapid.SampledFrom([]int64{30, 1 << 20}).Draw(r, "rows of a row group"), append([]parquet.WriterProperty{
+		parquet.WithDataPageVersion(version), parquet.WithBatchSize(batch), parquet.WithDataPageSize(rapid.SampledFrom([]int64{50, 1000, 1 << 20}).Draw(r, "length of a page")),
 		parquet.WithCompression(rapid.SampledFrom([]compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy}).Draw(r, "codec")),
-		parquet.WithDataPageSize(rapid.SampledFrom([]int64{50, 1000, 1 << 20}).Draw(r, "length of a page")),
-		parquet.WithBatchSize(rapid.SampledFrom([]int64{7, 200, 1024}).Draw(r, "batch")),
-		parquet.WithDictionaryDefault(rapid.Bool().Draw(r, "dictionary")))
+		parquet.WithDictionaryDefault(rapid.Bool().Draw(r, "dictionary")),
+	}, more...)...)
 	var parts []arrow.Array
 	row := int64(0)
 	for i := range c.Chunks {
@@ -181,7 +188,7 @@ func runs(levels ...byte) []byte {
 	return withLength(stream)
 }
 
-// entriesOf is a leaf of int64 in one page, whose values are the numbers from 0 on.
+// entriesOf is a leaf of int64 in one page, with the numbers from 0 on as values.
 func entriesOf(leaf *pages.Nested, repetitions, definitions []byte) chunks.Chunk {
 	var body []byte
 	if leaf.Depth > 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// wantedRows are rows of pages, of which those of spans are decoded, length together.
-type wantedRows struct {
+// decodedRows are rows of pages, of which those of spans are decoded, length together.
+type decodedRows struct {
 	rows, length uint64
 	spans        []rowSpan
 }
@@ -24,7 +24,7 @@ type wantedRows struct {
 type rowSpan struct{ first, rows uint64 }
 
 // add adds rows to those that are decoded.
-func (w *wantedRows) add(first, rows uint64) {
+func (w *decodedRows) add(first, rows uint64) {
 	if last := len(w.spans) - 1; last >= 0 && w.spans[last].first+w.spans[last].rows == first {
 		w.spans[last].rows += rows
 	} else {
@@ -34,9 +34,9 @@ func (w *wantedRows) add(first, rows uint64) {
 }
 
 // addChunk adds the rows of a chunk behind the rows so far, of which more precede its first row.
-func (w *wantedRows) addChunk(c *Chunk, before, rows int64) {
+func (w *decodedRows) addChunk(c *Chunk, before, rows int64) {
 	shift := int64(w.rows) + before - c.First
-	_ = c.wanted(func(first, rows int64) error {
+	_ = c.each(func(first, rows int64) error {
 		w.add(uint64(first+shift), uint64(rows))
 		return nil
 	})
@@ -48,7 +48,7 @@ type target struct {
 	column   int
 	dataType arrow.DataType
 	// The rows of a leaf are its entries.
-	wantedRows
+	decodedRows
 	nullable       bool
 	values, bitmap place
 	// strings is the type of the strings of the column or of its dictionary, or nil.
@@ -149,6 +149,9 @@ func (p *planner) target(index int, t *target, chunks []Chunk) error {
 		s.index = i
 		list = append(list, s)
 	}
+	if t.rows > math.MaxInt32 && t.levels != nil {
+		return fmt.Errorf("column %d: leaf %d has %d entries: %w", index, t.levels.number(), t.rows, ErrLong)
+	}
 	if t.rows > math.MaxInt32 {
 		return fmt.Errorf("column %d: %d rows: %w", index, t.rows, device.ErrInvalidValue)
 	}
@@ -216,7 +219,7 @@ func (p *planner) chunk(column int, t *target, s selected) error {
 
 // origin notes the origin of the page that was planned last.
 func (p *planner) origin(column int, t *target, s selected, page int) {
-	p.origins = append(p.origins, origin{Error{Column: column, Chunk: s.index, Leaf: t.levels.number(), Page: page}, codecs[s.plan[page].Codec(s.About.Column)].Codec})
+	p.origins = append(p.origins, origin{Error{Column: column, Chunk: s.index, Leaf: t.levels.number(), Page: page, nested: t.levels != nil}, codecs[s.plan[page].Codec(s.About.Column)].Codec})
 }
 
 // upload notes a list that is copied to the device.
@@ -420,7 +423,7 @@ func (p *planner) addPrefixes(d page, m *sharedStrings) {
 // located adds the place to an error about a page.
 func (t *target) located(err error, column, chunk int) error {
 	if damage, ok := err.(*Error); ok {
-		damage.Column, damage.Chunk, damage.Leaf = column, chunk, t.levels.number()
+		damage.Column, damage.Chunk, damage.Leaf, damage.nested = column, chunk, t.levels.number(), t.levels != nil
 		return damage
 	}
 	return fmt.Errorf("column %d, chunk %d: %w", column, chunk, err)

@@ -10,7 +10,7 @@
 //
 // # Files of other writers
 //
-// arrow-go decodes lists and structs. [Schema] changes a footer, and [Rewrite] a column chunk, where it
+// arrow-go decodes lists and structs on the host, package chunks on a device by their description, [Nested]. [Schema] changes a footer, and [Rewrite] a column chunk, where it
 // refuses what other writers write, or reads it in another way.
 //
 // # Checks

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
@@ -13,7 +14,8 @@ import (
 type Nested struct {
 	// Type is a list, a map, a struct, or that of the values of a leaf.
 	Type arrow.DataType
-	// Nullable reports whether it may be null. It is not null if the definition level is at least Definition.
+	// Nullable reports whether it has a validity: it is not null if the definition level is at least Definition. Required
+	// values and structs with lists are null where a struct around them is, as arrow-go reads them.
 	Nullable   bool
 	Definition int
 	// Depth is the number of lists around it.
@@ -29,7 +31,7 @@ type Nested struct {
 //
 // # Errors
 //
-// An error wraps [ErrOther]: the type is none of lists, maps, structs and values.
+// An error wraps [ErrOther]: the type is another one than lists, maps, structs and values.
 func NewNested(field *pqarrow.SchemaField, t arrow.DataType) (*Nested, error) {
 	leaves := 0
 	return newNested(field, t, field.Field.Nullable, &leaves)
@@ -52,7 +54,7 @@ func newNested(field *pqarrow.SchemaField, t arrow.DataType, nullable bool, leav
 		if len(field.Children) > 0 || arrow.IsNested(t.ID()) {
 			return nil, fmt.Errorf("%v: %w", t, ErrOther)
 		}
-		n.Leaf, n.Column = *leaves, field.ColIndex
+		n.Leaf, n.Column, n.Nullable = *leaves, field.ColIndex, levels.DefLevel > levels.RepeatedAncestorDefLevel
 		*leaves++
 		return n, nil
 	}
@@ -68,8 +70,22 @@ func newNested(field *pqarrow.SchemaField, t arrow.DataType, nullable bool, leav
 			return nil, err
 		}
 		n.Children = append(n.Children, part)
+		if t.ID() == arrow.STRUCT && levels.DefLevel > levels.RepeatedAncestorDefLevel && part.hasList() {
+			n.Nullable = true
+		}
 	}
 	return n, nil
+}
+
+// hasList reports whether there is a list in it.
+func (n *Nested) hasList() bool {
+	return n.Element > 0 || slices.ContainsFunc(n.Children, (*Nested).hasList)
+}
+
+// Equal reports whether parts have the same levels.
+func (n *Nested) Equal(other *Nested) bool {
+	return n.Nullable == other.Nullable && n.Definition == other.Definition && n.Depth == other.Depth && n.Element == other.Element && n.Leaf == other.Leaf &&
+		slices.EqualFunc(n.Children, other.Children, (*Nested).Equal)
 }
 
 // Leaves calls f for each leaf, in order.

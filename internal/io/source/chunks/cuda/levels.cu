@@ -59,7 +59,7 @@ DEVICE u32 find_length(const Page &page, u64 &from, u32 &length) {
 }
 
 // find_levels begins the outcomes of all pages, a block for each, and finds the runs of the levels. It writes the validity bitmap of
-// pages without nulls. The number of rows with a value of the others is none until scan_levels counts them.
+// pages without nulls. outcome->valid of the others is set by scan_levels.
 KERNEL LAUNCH_BOUNDS(256) find_levels(const Page *pages, Outcome *outcomes) {
     const Page page = pages[block_in_grid()];
     Outcome *const outcome = outcomes + block_in_grid();
