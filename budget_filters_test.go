@@ -26,14 +26,14 @@ func TestFiltersWithinBudgets(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { require.NoError(t, tenant.Close()) }()
 		all := tenant.Table(table.Table())
-		for _, kept := range []int64{0, 300, rows / 4, rows - 300, rows} {
+		for _, kept := range []int64{0, 300, rows / 8, rows / 2, rows - 300, rows} {
 			frames := 0
 			for f, err := range all.Filter(id.Lt(gpuframe.Lit(kept))).Batches(t.Context()) {
 				require.NoError(t, err)
 				require.NoError(t, f.Release())
 				frames++
 			}
-			if kept == 300 || kept == rows/4 {
+			if kept == 300 || kept == rows/8 {
 				require.Equal(t, 1, frames, "%d rows", kept)
 			}
 			query := func(q gpuframe.Query) gpuframe.Query {
