@@ -202,15 +202,15 @@ func (g *grouping) filtered(ctx context.Context, table *buffer.Buffer) (*buffer.
 	if where.IsZero() || g.fits(uint64(rowBytes*float64(table.Capacity()))) {
 		return nil, nil
 	}
-	found, err := g.find(ctx, table, where, rowBytes)
-	if found == nil {
+	matches, err := g.find(ctx, table, where, rowBytes)
+	if matches == nil {
 		return nil, err
 	}
-	kept, err := found.Copy(ctx, nil, g.stage.options())
+	kept, err := matches.Copy(ctx, nil, g.stage.options())
 	if isShort(err) {
 		err = nil
 	}
-	if failure := errors.Join(err, found.Release()); failure != nil {
+	if failure := errors.Join(err, matches.Release()); failure != nil {
 		return releasing(kept, failure)
 	}
 	return kept, nil

@@ -23,9 +23,9 @@ type filtering struct {
 	rowBytes float64
 	// mask is nil if the filter copies the rows that it keeps.
 	mask *mask
-	// found are the rows to keep of the table found in, or nil.
-	found   *selection.Found
-	foundIn *buffer.Buffer
+	// matches are the rows to keep of the table matched, or nil.
+	matches *selection.Matches
+	matched *buffer.Buffer
 }
 
 func newFiltering(s *stage, n *plan.Filter) *filtering {
@@ -45,11 +45,11 @@ func (f *filtering) kept(ctx context.Context, table *buffer.Buffer) (uint64, err
 	if f.fits(room) {
 		return room, nil
 	}
-	found, err := f.find(ctx, table, f.plan.Condition(), f.rowBytes)
-	if found == nil {
+	matches, err := f.find(ctx, table, f.plan.Condition(), f.rowBytes)
+	if matches == nil {
 		return room, err
 	}
-	f.found, f.foundIn = found, table
+	f.matches, f.matched = matches, table
 	return 0, nil
 }
 
@@ -60,28 +60,28 @@ func (s *stage) fits(bytes uint64) bool {
 
 // find finds the rows of a table that meet a condition. It returns nil if memory does not suffice to find them, or the
 // budget not for a copy of them.
-func (s *stage) find(ctx context.Context, table *buffer.Buffer, condition expr.Expr, rowBytes float64) (*selection.Found, error) {
-	found, err := selection.Find(ctx, table, condition, s.options())
+func (s *stage) find(ctx context.Context, table *buffer.Buffer, condition expr.Expr, rowBytes float64) (*selection.Matches, error) {
+	matches, err := selection.FindMatches(ctx, table, condition, s.options())
 	if isShort(err) {
 		return nil, nil
 	}
-	if err != nil || s.fits(uint64(rowBytes*float64(found.Rows()))) {
-		return found, err
+	if err != nil || s.fits(uint64(rowBytes*float64(matches.Rows()))) {
+		return matches, err
 	}
-	return nil, found.Release()
+	return nil, matches.Release()
 }
 
 func (f *filtering) filter(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-	if found := f.found; found != nil {
-		f.found = nil
-		if f.foundIn == table {
-			kept, err := found.Copy(ctx, f.plan.Columns(), f.options())
-			if failure := found.Release(); failure != nil {
+	if matches := f.matches; matches != nil {
+		f.matches = nil
+		if f.matched == table {
+			kept, err := matches.Copy(ctx, f.plan.Columns(), f.options())
+			if failure := matches.Release(); failure != nil {
 				return releasing(kept, errors.Join(err, failure))
 			}
 			return kept, err
 		}
-		if err := found.Release(); err != nil {
+		if err := matches.Release(); err != nil {
 			return nil, err
 		}
 	}
@@ -97,9 +97,9 @@ func (f *filtering) filter(ctx context.Context, table *buffer.Buffer) (*buffer.B
 // Close implements buffer.Reader.
 func (f *filtering) Close() error {
 	var err error
-	if f.found != nil {
-		err = f.found.Release()
-		f.found = nil
+	if f.matches != nil {
+		err = f.matches.Release()
+		f.matches = nil
 	}
 	return errors.Join(err, f.mapping.Close())
 }

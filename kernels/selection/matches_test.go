@@ -19,8 +19,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
 
-// The rows that are found are those of a filter, in memory for them alone.
-func TestFoundRowsAreThoseOfAFilter(t *testing.T) {
+// Matches are the rows that a filter keeps, in memory for them alone.
+func TestMatchesAreThoseOfAFilter(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		guard := adaptor.NewGuard(memory.NewDriverResource(dev), adaptor.GuardOptions{RedZone: 256})
 		m := devicetest.Manager(t, dev, memory.Options{Resource: guard})
@@ -49,13 +49,13 @@ func TestFoundRowsAreThoseOfAFilter(t *testing.T) {
 				table = before
 			}
 			condition := expr.Col("a").Lt(expr.Lit(int8(rapid.IntRange(-128, 127).Draw(r, "bound"))))
-			found, err := selection.Find(t.Context(), table, condition)
+			matches, err := selection.FindMatches(t.Context(), table, condition)
 			require.NoError(r, err)
-			defer func() { require.NoError(t, found.Release()) }()
+			defer func() { require.NoError(t, matches.Release()) }()
 			if rapid.Bool().Draw(r, "some columns") {
 				names = names[:1+len(names)/2]
 			}
-			copied, err := found.Copy(t.Context(), names)
+			copied, err := matches.Copy(t.Context(), names)
 			require.NoError(r, err)
 			defer func() { require.NoError(t, copied.Release()) }()
 			want, err := selection.FilterSelect(t.Context(), table, condition, names)
@@ -63,7 +63,7 @@ func TestFoundRowsAreThoseOfAFilter(t *testing.T) {
 			defer func() { require.NoError(t, want.Release()) }()
 			count, err := want.NumRows(t.Context())
 			require.NoError(r, err)
-			require.Equal(r, count, found.Rows())
+			require.Equal(r, count, matches.Rows())
 			require.Equal(r, count, copied.Capacity())
 			all, err := want.Record(t.Context())
 			require.NoError(r, err)
