@@ -127,3 +127,26 @@ func (m *Matches) copy(ctx context.Context, names []string, options kernels.Opti
 
 // Release releases the mask.
 func (m *Matches) Release() error { return m.mask.Release() }
+
+// fewShare is the part of the rows, as a divisor, that matches have at most if they are copied because memory is short.
+const fewShare = 2
+
+// copyFew counts the matches and copies them, or returns the error of a filter that lacked memory.
+func copyFew(ctx context.Context, m *Matches, options kernels.Options, short error) (*buffer.Buffer, error) {
+	rows, err := m.count(ctx, options)
+	if err != nil || rows > m.table.Capacity()/fewShare {
+		return nil, short
+	}
+	m.rows = rows
+	return m.copy(ctx, nil, options)
+}
+
+// filterFew is copyFew for the columns of kept, by a predicate of the columns of table.
+func filterFew(ctx context.Context, table, kept *buffer.Buffer, predicate expr.Expr, options kernels.Options, short error) (filtered *buffer.Buffer, err error) {
+	masks, err := expr.Evaluate(ctx, table, []expr.Expr{predicate}, options)
+	if err != nil {
+		return nil, short
+	}
+	defer func() { filtered, err = release.OnError(filtered, err, release.All(masks)) }()
+	return copyFew(ctx, &Matches{table: kept, mask: masks[0]}, options, short)
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -75,5 +76,45 @@ func TestMatchesAreThoseOfAFilter(t *testing.T) {
 				}
 			}
 		})
+	})
+}
+
+// If the budget has room for the rows that a filter keeps, but not for as many as the table has, the filter counts them.
+func TestFiltersCountRowsIfMemoryIsShort(t *testing.T) {
+	const rows = 50_000
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		builder := array.NewInt64Builder(arrowmemory.DefaultAllocator)
+		for i := range int64(rows) {
+			builder.Append(i * 7919 % rows)
+		}
+		schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, nil)
+		table, err := buffer.FromRecord(m, array.NewRecord(schema, []arrow.Array{builder.NewArray()}, rows))
+		require.NoError(t, err)
+		defer func() { require.NoError(t, table.Release()) }()
+		require.NoError(t, m.SetBudget(table.Bytes()+rows*8/2))
+		for _, kept := range []int64{0, 100, rows / 8} {
+			condition := expr.Col("a").Lt(expr.Lit(kept))
+			masks, err := expr.Evaluate(t.Context(), table, []expr.Expr{condition})
+			require.NoError(t, err)
+			byMask, err := selection.FilterMask(t.Context(), table, masks[0])
+			require.NoError(t, err)
+			byPredicate, err := selection.Filter(t.Context(), table, condition)
+			require.NoError(t, err)
+			for _, filtered := range []*buffer.Buffer{byMask, byPredicate} {
+				count, err := filtered.NumRows(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, kept, count)
+				record, err := filtered.Record(t.Context())
+				require.NoError(t, err)
+				for _, v := range record.Column(0).(*array.Int64).Int64Values() {
+					require.Less(t, v, kept)
+				}
+				require.NoError(t, filtered.Release())
+			}
+			require.NoError(t, masks[0].Release())
+		}
+		_, err = selection.Filter(t.Context(), table, expr.Col("a").Ge(expr.Lit(int64(0))))
+		require.ErrorIs(t, err, memory.ErrBudget)
 	})
 }
