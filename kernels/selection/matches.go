@@ -113,6 +113,9 @@ func (m *Matches) copy(ctx context.Context, names []string, options kernels.Opti
 		defer func() { filtered, err = release.OnError(filtered, err, table.Release()) }()
 	}
 	if m.rows == 0 {
+		if _, err := table.NumRows(ctx); err != nil { // a slice needs it
+			return nil, err
+		}
 		return noRows(table)
 	}
 	call, columns, err := begin(ctx, options, table, m.mask)
