@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Filter returns the rows of a table for which a predicate, an expression of type bool,
@@ -41,7 +42,8 @@ import (
 // # Waiting
 //
 // On a GPU the kernel that keeps the rows evaluates the predicate, and Filter does not
-// wait. The result's row count stays on the device (buffer.Buffer.DeviceRows): the next
+// wait. If the budget has no room for the capacity of the table, it waits for the number of rows and
+// copies them if they are at most half: see [FindMatches]. The result's row count stays on the device (buffer.Buffer.DeviceRows): the next
 // operator reads it there, and Buffer.NumRows fetches it. A row count of the input may
 // also be on the device. On the host the function returns when the result is complete.
 //
@@ -120,7 +122,11 @@ func filterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, 
 	if call.OnHost() {
 		return filterOnHost(ctx, &call, table, columns, mask)
 	}
-	return compact(ctx, &call, table, columns, maskSelector{mask})
+	filtered, err := compact(ctx, &call, table, columns, maskSelector{mask})
+	if errors.Is(err, memory.ErrBudget) {
+		return copyFew(ctx, &Matches{table: table, mask: mask}, options, err)
+	}
+	return filtered, err
 }
 
 func filterSelect(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, columns []string, options kernels.Options) (filtered *buffer.Buffer, err error) {
@@ -171,7 +177,11 @@ func filterBy(ctx context.Context, table, kept *buffer.Buffer, predicate expr.Ex
 	}
 	if !call.OnHost() {
 		if selector := newPredicateSelector(table, program); selector != nil {
-			return compact(ctx, &call, kept, columns[:kept.NumColumns()], selector)
+			filtered, err := compact(ctx, &call, kept, columns[:kept.NumColumns()], selector)
+			if errors.Is(err, memory.ErrBudget) {
+				return filterFew(ctx, table, kept, predicate, options, err)
+			}
+			return filtered, err
 		}
 	}
 	return filterInSteps(ctx, table, kept, predicate, options)

@@ -46,7 +46,8 @@ type compaction struct {
 	plan *plan
 	// rows is the input's row count, or empty. kept is the result's row count.
 	rows, kept memory.Slice[int64]
-	capacity   int
+	// capacity is that of the input, room the number of rows of the result that there is memory for.
+	capacity, room int
 	// numbers are the numbers of the kept rows, if columns have to be gathered.
 	numbers     planBuffer
 	numberOrder order
@@ -56,17 +57,29 @@ type compaction struct {
 }
 
 // compact keeps the rows of a table that a selector selects. The call has begun.
-func compact(ctx context.Context, call *op.Call, table *buffer.Buffer, columns []*column.Column, s selector) (compacted *buffer.Buffer, err error) {
+func compact(ctx context.Context, call *op.Call, table *buffer.Buffer, columns []*column.Column, s selector) (*buffer.Buffer, error) {
+	return compactCounted(ctx, call, table, columns, s, unknown)
+}
+
+// unknown is the number of the rows that are kept until the device has counted them.
+const unknown = -1
+
+// compactCounted is compact if the number of the rows that are kept may be known.
+func compactCounted(ctx context.Context, call *op.Call, table *buffer.Buffer, columns []*column.Column, s selector, kept int64) (compacted *buffer.Buffer, err error) {
 	capacity, rows, err := table.Extent(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPlan(call.Manager, columns, int(capacity))
+	room := capacity
+	if kept != unknown {
+		room = kept
+	}
+	p, err := newPlan(call.Manager, columns, int(room))
 	defer func() { compacted, err = release.OnError(compacted, err, p.release()) }()
 	if err != nil {
 		return nil, err
 	}
-	c := &compaction{call: call, plan: p, rows: rows, capacity: int(capacity)}
+	c := &compaction{call: call, plan: p, rows: rows, capacity: int(capacity), room: int(room)}
 	if call.Estimating() {
 		return nil, c.estimate(ctx, s)
 	}
@@ -90,7 +103,11 @@ func compact(ctx context.Context, call *op.Call, table *buffer.Buffer, columns [
 	if err = errors.Join(err, release.All(gathered)); err != nil {
 		return nil, errors.Join(err, release.All(results))
 	}
-	return tableOf(table, results, buffer.Rows{Count: capacity, Device: c.kept, Manager: call.Manager})
+	count := buffer.Rows{Count: room, Manager: call.Manager}
+	if kept == unknown {
+		count.Device = c.kept
+	}
+	return tableOf(table, results, count)
 }
 
 // resultSizes returns the sizes of the result's buffers. The bitmaps come first and are
@@ -103,7 +120,7 @@ func (c *compaction) resultSizes() ([]uint64, error) {
 			if (buffers[i].unit == 0) != isBits {
 				continue
 			}
-			bytes, err := buffers[i].outBytes(c.capacity)
+			bytes, err := buffers[i].outBytes(c.room)
 			if err != nil {
 				return nil, err
 			}
@@ -173,7 +190,7 @@ func (c *compaction) run(ctx context.Context, s selector) (gathered []*column.Co
 // numbered is the source of the gathered columns.
 func (c *compaction) numbered() *source {
 	return &source{
-		order: c.numberOrder, indices: c.numbers.out, limit: uint64(c.capacity), capacity: c.capacity, rows: c.kept, once: true,
+		order: c.numberOrder, indices: c.numbers.out, limit: uint64(c.capacity), capacity: c.room, rows: c.kept, once: true,
 	}
 }
 
@@ -208,7 +225,7 @@ func (c *compaction) scratchSizes(zeroed uint64, sizes []uint64) []uint64 {
 		if c.capacity > math.MaxInt32 {
 			c.numbers.unit, c.numberOrder = 8, listed64
 		}
-		sizes = append(sizes, uint64(c.capacity)*uint64(c.numbers.unit))
+		sizes = append(sizes, uint64(c.room)*uint64(c.numbers.unit))
 	}
 	return sizes
 }

@@ -183,8 +183,37 @@ func (g *grouping) emptyResult(ctx context.Context) (*buffer.Buffer, error) {
 // aggregateTable aggregates a table.
 func (g *grouping) aggregateTable(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 	return g.widening(ctx, table, func(table *buffer.Buffer) (*buffer.Buffer, error) {
-		return g.by(table).Aggregate(ctx, g.aggregates, g.options)
+		kept, err := g.filtered(ctx, table)
+		if err != nil {
+			return nil, err
+		}
+		if kept == nil {
+			return g.by(table).Aggregate(ctx, g.aggregates, g.options)
+		}
+		groups, err := group.By(kept, g.plan.Keys()...).Aggregate(ctx, g.aggregates, g.options)
+		return releasing(groups, err, kept)
 	})
+}
+
+// filtered returns the rows of a table that meet the condition, if the budget permits no room for all rows but for a
+// copy of those, or nil: then they are filtered while they are grouped.
+func (g *grouping) filtered(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+	where, rowBytes := g.plan.Options().Where, float64(plan.NewAnalysis().RowBytes(g.plan.Inputs()[0]))
+	if where.IsZero() || g.fits(uint64(rowBytes*float64(table.Capacity()))) {
+		return nil, nil
+	}
+	matches, err := g.find(ctx, table, where, rowBytes)
+	if matches == nil {
+		return nil, err
+	}
+	kept, err := matches.Copy(ctx, nil, g.stage.options())
+	if isShort(err) {
+		err = nil
+	}
+	if failure := errors.Join(err, matches.Release()); failure != nil {
+		return releasing(kept, failure)
+	}
+	return kept, nil
 }
 
 // by returns the groups of a table's rows.

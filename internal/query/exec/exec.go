@@ -308,7 +308,7 @@ type mapping struct {
 	pieces pieces
 	// grown returns the expected memory of the result of apply. A table for which it
 	// exceeds this share of the budget, as a divisor, is cut before. It may be nil.
-	grown func(table *buffer.Buffer) uint64
+	grown func(ctx context.Context, table *buffer.Buffer) (uint64, error)
 	share uint64
 }
 
@@ -336,7 +336,11 @@ func (m *mapping) add(ctx context.Context, table *buffer.Buffer) error {
 		m.pieces.push(table)
 		return nil
 	}
-	return m.pieces.cut(ctx, table, m.grown(table), m.settings.Manager.Budget()/m.share)
+	bytes, err := m.grown(ctx, table)
+	if err != nil {
+		return errors.Join(err, table.Release())
+	}
+	return m.pieces.cut(ctx, table, bytes, m.settings.Manager.Budget()/m.share)
 }
 
 // Close implements buffer.Reader.

@@ -22,7 +22,9 @@ func explode(s *stage, n *plan.Explode) *mapping {
 		apply: func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return nested.Explode(ctx, table, n.Columns(), options)
 		},
-		grown: func(table *buffer.Buffer) uint64 { return exploded(table, n.Columns()[0]) }, share: grownShare,
+		grown: func(_ context.Context, table *buffer.Buffer) (uint64, error) {
+			return exploded(table, n.Columns()[0]), nil
+		}, share: grownShare,
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op/strategy"
-	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/join"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
@@ -81,40 +80,6 @@ func unwrapped(r buffer.Reader) buffer.Reader {
 	}
 }
 
-// filtering keeps the rows that meet a condition. A table with room for more rows than the
-// budget permits is cut first.
-type filtering struct {
-	mapping
-	plan *plan.Filter
-	// mask is nil if the filter copies the rows that it keeps.
-	mask *mask
-}
-
-// keptShare is the part of the budget, as a divisor, that the result of a filter may have room
-// for. On a GPU the result of a filter has the capacity of its input, and the next operation may
-// copy the rows.
-const keptShare = 4
-
-func newFiltering(s *stage, n *plan.Filter) *filtering {
-	rowBytes := float64(plan.NewAnalysis().RowBytes(n))
-	f := &filtering{plan: n}
-	f.mapping = mapping{
-		stage: s, apply: f.filter,
-		grown: func(table *buffer.Buffer) uint64 { return uint64(rowBytes * float64(table.Capacity())) }, share: keptShare,
-	}
-	return f
-}
-
-func (f *filtering) filter(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-	if f.masks(ctx, table) {
-		return f.masked(ctx, table)
-	}
-	if columns := f.plan.Columns(); columns != nil {
-		return selection.FilterSelect(ctx, table, f.plan.Condition(), columns, f.options())
-	}
-	return selection.Filter(ctx, table, f.plan.Condition(), f.options())
-}
-
 // masks reports whether the rows of a table may be masked.
 func (f *filtering) masks(ctx context.Context, table *buffer.Buffer) bool {
 	rows, known := table.HostRows()
@@ -122,7 +87,7 @@ func (f *filtering) masks(ctx context.Context, table *buffer.Buffer) bool {
 		return false
 	}
 	return strategy.OfFilter(ctx).Masks ||
-		rows >= maskFrom && rows/maskShare >= f.mask.other && f.grown(table) <= f.settings.Manager.Budget()/maskMemory
+		rows >= maskFrom && rows/maskShare >= f.mask.other && f.room(table) <= f.settings.Manager.Budget()/maskMemory
 }
 
 // masked evaluates the condition and masks the key, or copies the rows if they are few. It waits
