@@ -119,7 +119,9 @@ func (g tileGroups) add(number uint32, p *page) {
 	}
 	tiles := g[kernel]
 	p.eachTile(func(first uint32) { tiles = append(tiles, tile{number, first}) })
-	g[kernel] = tiles
+	if len(tiles) > 0 {
+		g[kernel] = tiles
+	}
 }
 
 // column plans a column.
