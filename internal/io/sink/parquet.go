@@ -20,7 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/io/sink/chunks"
+	"github.com/gpuframe/gpuframe/internal/io/sink/rowgroups"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -107,7 +107,7 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 		parquet.WithStoreDecimalAsInteger(true), parquet.WithCompressionLevel(cmp.Or(o.Level, compress.DefaultCompressionLevel)))
 	e := &parquetEncoder{groupRows: o.GroupRows}
 	if isFlat(schema) {
-		e.rowGroups, err = chunks.NewWriter(w, values, chunks.Options{Codec: codecs[o.Compression], Level: o.Level, PageRows: int(o.PageRows),
+		e.rowGroups, err = rowgroups.NewWriter(w, values, rowgroups.Options{Codec: codecs[o.Compression], Level: o.Level, PageRows: int(o.PageRows),
 			NoDictionaries: o.NoDictionaries, OldEncodings: o.OldEncodings, Bloom: o.Bloom, Properties: properties})
 	} else {
 		e.rowGroups, err = newNestedWriter(w, schema, values, properties)
@@ -176,7 +176,7 @@ func (e *parquetEncoder) rowsOfGroup(bytes, rows int64) int64 {
 }
 
 func (e *parquetEncoder) write(ctx context.Context, record arrow.Record) error {
-	most := e.rowsOfGroup(chunks.RecordBytes(record), record.NumRows())
+	most := e.rowsOfGroup(rowgroups.RecordBytes(record), record.NumRows())
 	for from := int64(0); from < record.NumRows(); {
 		end := min(record.NumRows(), from+max(most-e.rows, 0))
 		if end > from {
@@ -198,7 +198,7 @@ var leastDeviceRows = int64(1 << 16)
 // writeTable encodes a table in row groups of nearly the same length. If its device has no memory for that,
 // the host encodes them.
 func (e *parquetEncoder) writeTable(ctx context.Context, table *buffer.Buffer) (bool, error) {
-	w, ok := e.rowGroups.(*chunks.Writer)
+	w, ok := e.rowGroups.(*rowgroups.Writer)
 	if !ok {
 		return false, nil
 	}
@@ -211,23 +211,23 @@ func (e *parquetEncoder) writeTable(ctx context.Context, table *buffer.Buffer) (
 			return false, err
 		}
 	}
-	bytes, err := chunks.ColumnBytes(ctx, columnsOf(table))
+	bytes, err := rowgroups.ColumnBytes(ctx, columnsOf(table))
 	if err != nil {
 		return false, err
 	}
 	most := e.rowsOfGroup(bytes, rows)
 	groups := int((rows + most - 1) / most)
 	parts := make([]devicePart, groups)
-	for i := range groups + chunks.GroupsAtOnce {
+	for i := range groups + rowgroups.GroupsAtOnce {
 		if i < groups {
 			p := &parts[i]
 			p.begin, p.end = int64(i)*rows/int64(groups), int64(i+1)*rows/int64(groups)
 			p.prepared.Go(func() { p.err = p.prepare(ctx, w, table) })
 		}
-		if i < chunks.GroupsAtOnce {
+		if i < rowgroups.GroupsAtOnce {
 			continue
 		}
-		if p := &parts[i-chunks.GroupsAtOnce]; err == nil {
+		if p := &parts[i-rowgroups.GroupsAtOnce]; err == nil {
 			err = p.write(ctx, w)
 		} else {
 			p.drop()
@@ -241,12 +241,12 @@ func (e *parquetEncoder) writeTable(ctx context.Context, table *buffer.Buffer) (
 type devicePart struct {
 	begin, end int64
 	prepared   sync.WaitGroup
-	group      *chunks.RowGroup
+	group      *rowgroups.RowGroup
 	record     arrow.Record
 	err        error
 }
 
-func (p *devicePart) prepare(ctx context.Context, w *chunks.Writer, table *buffer.Buffer) (err error) {
+func (p *devicePart) prepare(ctx context.Context, w *rowgroups.Writer, table *buffer.Buffer) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -271,7 +271,7 @@ func columnsOf(table *buffer.Buffer) []*column.Column {
 }
 
 // write writes the part as soon as it is prepared.
-func (p *devicePart) write(ctx context.Context, w *chunks.Writer) error {
+func (p *devicePart) write(ctx context.Context, w *rowgroups.Writer) error {
 	p.prepared.Wait()
 	switch {
 	case p.err != nil:
@@ -371,7 +371,7 @@ func firstRefused(t arrow.DataType, holds func(arrow.DataType) bool) arrow.DataT
 
 // unsupported adds the condition ErrUnsupported to an error about a type.
 func unsupported(err error) error {
-	if errors.Is(err, arrow.ErrNotImplemented) || errors.Is(err, arrow.ErrInvalid) || errors.Is(err, chunks.ErrValue) {
+	if errors.Is(err, arrow.ErrNotImplemented) || errors.Is(err, arrow.ErrInvalid) || errors.Is(err, rowgroups.ErrValue) {
 		return fmt.Errorf("%w: %w", err, ErrUnsupported)
 	}
 	return err

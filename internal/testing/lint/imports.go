@@ -52,7 +52,7 @@ var Levels = []Level{
 		"kernels/dictionary", "kernels/elementwise", "kernels/exchange", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/text", "kernels/timezone", "kernels/window",
 		"internal/keys/hashtable", "internal/io/decompress", "internal/packed",
 	}},
-	{"column chunks, delimited text", []string{"internal/io/source/pages", "internal/io/source/chunks", "internal/io/source/delimited", "internal/io/sink/chunks"}},
+	{"column chunks, delimited text", []string{"internal/io/source/pages", "internal/io/source/chunks", "internal/io/source/delimited", "internal/io/sink/rowgroups"}},
 	{"sources", []string{"internal/io/sink", "internal/io/source"}},
 	{"queries", []string{"internal/query/plan", "internal/query/exec", "internal/query/runs"}},
 	{"frame", []string{"."}},

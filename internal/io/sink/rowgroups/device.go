@@ -1,4 +1,4 @@
-package chunks
+package rowgroups
 
 import (
 	"context"
@@ -98,7 +98,7 @@ const mostPinned = 2 << 30
 func (w *Writer) EncodeColumns(ctx context.Context, m *memory.Manager, columns []*column.Column, rows int) (*RowGroup, error) {
 	r, err := w.encodeColumns(ctx, m, columns, rows)
 	if err != nil {
-		return nil, fmt.Errorf("chunks: encode: %w", err)
+		return nil, fmt.Errorf("rowgroups: encode: %w", err)
 	}
 	return r, nil
 }

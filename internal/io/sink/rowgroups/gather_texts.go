@@ -1,4 +1,4 @@
-package chunks
+package rowgroups
 
 import (
 	"github.com/apache/arrow/go/v17/arrow"

@@ -1,4 +1,4 @@
-// Package chunks encodes columns as column chunks of Parquet files, and writes the files. Columns are
+// Package rowgroups encodes columns as column chunks of Parquet files, and writes the files. Columns are
 // flat: no lists, no structs.
 //
 // # Encodings
@@ -25,4 +25,4 @@
 //
 // A [Writer] retains the arrays that it gets until they are encoded. Its methods may not be called
 // concurrently.
-package chunks
+package rowgroups
