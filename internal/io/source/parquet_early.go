@@ -56,18 +56,18 @@ func (l *loader) Narrow(ctx context.Context, where []expr.Expr) error {
 // parquetReader is the records of row groups.
 type parquetReader struct {
 	*ahead
-	of *parquetRecords
+	records *parquetRecords
 }
 
 // begin implements [earlyRecords].
-func (r *parquetReader) begin() { r.fill(r.of.processors.takeEarly) }
+func (r *parquetReader) begin() { r.fill(r.records.processors.takeEarly) }
 
 // narrow implements [earlyRecords]. Row groups that were read already are dropped.
 func (r *parquetReader) narrow(ctx context.Context, where []expr.Expr) error {
 	if len(where) == 0 {
 		return nil
 	}
-	p := r.of
+	p := r.records
 	schema, err := p.source.Schema(ctx)
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func openScan(ctx context.Context, base *stage, n *plan.Scan) (buffer.Reader, er
 // open opens the source.
 func (s *scan) open(ctx context.Context) (err error) {
 	if !s.narrows {
-		s.request.Where = slices.Concat(s.request.Where, s.found(ctx))
+		s.request.Where = slices.Concat(s.request.Where, s.boundConditions(ctx))
 	}
 	if s.divided != nil {
 		s.reader, err = s.divided.open(ctx, s.plan, s.request)
@@ -80,8 +80,8 @@ func (s *scan) open(ctx context.Context) (err error) {
 	return err
 }
 
-// found returns the conditions of the bounds that are known. It sets dropped.
-func (s *scan) found(ctx context.Context) (conditions []expr.Expr) {
+// boundConditions returns the conditions of the bounds that are known. It sets dropped.
+func (s *scan) boundConditions(ctx context.Context) (conditions []expr.Expr) {
 	for i, b := range s.plan.Bounds() {
 		if s.waits[i] == nil {
 			continue
@@ -138,7 +138,7 @@ func (s *scan) Next(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	if s.narrows {
 		s.narrows = false
-		if err := s.reader.(source.EarlyReader).Narrow(ctx, s.found(ctx)); err != nil {
+		if err := s.reader.(source.EarlyReader).Narrow(ctx, s.boundConditions(ctx)); err != nil {
 			return nil, s.failed(unended(err))
 		}
 	}
