@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dustin/go-humanize"
@@ -24,8 +23,8 @@ import (
 )
 
 // An aggregation that does not fit the budget is divided. The rows are read in chunks, of
-// which each gives a partial result that is combined with those before when they take a part of the memory, so
-// only states of the groups and the scratch memory of a chunk are held. If the states do not fit either, the groups are
+// which each gives a partial result that is combined with those before, so only the states of the
+// groups and the scratch memory of a chunk are held. If the states do not fit either, the groups are
 // divided by a hash of their keys, and one half follows the other. The results of the parts are the
 // only memory that grows from then on.
 
@@ -218,105 +217,51 @@ func (d *division) addGroups(ctx context.Context, bits int, ending uint64) error
 }
 
 // whole aggregates the groups of a part.
-func (d *division) whole(ctx context.Context, bits int, ending uint64) (table *buffer.Buffer, err error) {
-	query := d.query
+func (d *division) whole(ctx context.Context, bits int, ending uint64) (*buffer.Buffer, error) {
+	query, schema := d.query, d.query.table.Schema()
 	if bits > 0 {
 		query = query.Where(d.hash.BitAnd(expr.Lit(uint64(1)<<bits - 1)).Eq(expr.Lit(ending)))
 	}
-	s := &chunkStates{division: d}
-	defer func() { table, err = release.OnError(table, err, release.All(s.list)) }()
-	for begin := int64(0); len(s.list) == 0 || begin < d.rows; {
+	var states *buffer.Buffer
+	for begin := int64(0); states == nil || begin < d.rows; {
 		if err := cancel.Error(ctx); err != nil {
-			return nil, err
+			return nil, errors.Join(err, states.Release())
 		}
 		n := min(d.chunk, d.rows-begin)
-		err := s.add(ctx, query, begin, n)
-		if errors.Is(err, memory.ErrBudget) && ctx.Err() == nil {
-			if s.merge(ctx) {
-				continue
-			}
-			if n > d.fewest() {
-				d.chunk = max((n+1)/2, d.fewest())
-				continue
-			}
+		next, err := d.add(ctx, query, states, begin, n)
+		if errors.Is(err, memory.ErrBudget) && ctx.Err() == nil && n > d.fewest() {
+			d.chunk = max((n+1)/2, d.fewest())
+			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, states.Release())
 		}
-		begin += n
+		if err := states.Release(); err != nil {
+			return nil, errors.Join(err, next.Release())
+		}
+		states, begin = next, begin+n
 	}
-	table, err = s.result(ctx)
-	if errors.Is(err, memory.ErrBudget) && s.merge(ctx) {
-		return s.result(ctx)
-	}
-	return table, err
+	table, err := merge(ctx, schema, []*buffer.Buffer{states}, d.aggregates, d.options, (*aggregation).result)
+	return release.OnError(table, err, states.Release())
 }
 
-// mergeShare is the part of the memory that is left, as a divisor, that the states of chunks may take before they are
-// merged: one merge of all takes less time than one after each chunk.
-const mergeShare = 2
-
-// chunkStates are the states of the groups of the chunks so far.
-type chunkStates struct {
-	*division
-	list []*buffer.Buffer
-}
-
-// add adds the states of a chunk.
-func (s *chunkStates) add(ctx context.Context, query Query, begin, n int64) error {
-	chunk, err := s.query.table.Slice(begin, n)
+// add returns the states of the groups with those of a chunk. states may be nil.
+func (d *division) add(ctx context.Context, query Query, states *buffer.Buffer, begin, n int64) (*buffer.Buffer, error) {
+	chunk, err := d.query.table.Slice(begin, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	query.table = chunk
-	options := s.options
+	options := d.options
 	options.Tag = op.ScratchTag
 	options.FirstRow += begin
-	partial, err := query.partial(ctx, s.aggregates, options)
-	if partial, err = release.OnError(partial, err, chunk.Release()); err != nil {
-		return err
+	partial, err := query.partial(ctx, d.aggregates, options)
+	if partial, err = release.OnError(partial, err, chunk.Release()); err != nil || states == nil {
+		return partial, err
 	}
-	list := append(slices.Clip(s.list), partial)
-	bytes := uint64(0)
-	for _, states := range list {
-		bytes += states.Bytes()
-	}
-	if len(list) == 1 || bytes <= s.options.Manager.Stats().Remaining/mergeShare {
-		s.list = list
-		return nil
-	}
-	merged, err := s.combined(ctx, list)
-	if err != nil {
-		return errors.Join(err, partial.Release())
-	}
-	s.list = []*buffer.Buffer{merged}
-	return release.All(list)
-}
-
-// merge merges the states of several chunks. It returns false if there is one, or the merge fails.
-func (s *chunkStates) merge(ctx context.Context) bool {
-	if len(s.list) < 2 {
-		return false
-	}
-	merged, err := s.combined(ctx, s.list)
-	if err != nil {
-		return false
-	}
-	before := s.list
-	s.list = []*buffer.Buffer{merged}
-	return release.All(before) == nil
-}
-
-// combined returns the states of the groups of several chunks.
-func (s *chunkStates) combined(ctx context.Context, list []*buffer.Buffer) (*buffer.Buffer, error) {
-	options := s.options
-	options.Tag, options.FirstRow = op.ScratchTag, 0
-	return merge(ctx, s.query.table.Schema(), list, s.aggregates, options, (*aggregation).partial)
-}
-
-// result returns the results of the groups.
-func (s *chunkStates) result(ctx context.Context) (*buffer.Buffer, error) {
-	return merge(ctx, s.query.table.Schema(), s.list, s.aggregates, s.options, (*aggregation).result)
+	options.FirstRow = 0
+	both, err := merge(ctx, d.query.table.Schema(), []*buffer.Buffer{states, partial}, d.aggregates, options, (*aggregation).partial)
+	return release.OnError(both, err, partial.Release())
 }
 
 // join returns the results of all parts in the order of the options.
