@@ -1,6 +1,7 @@
 package chunks_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -120,8 +121,8 @@ func drawColumn(t testing.TB, r *rapid.T, most int) (c randomColumn) {
 		rows := rapid.IntRange(1, most).Draw(r, "rows")
 		values := pagestest.Fitting(columntest.Repeated(t, generator, dataType, rapid.IntRange(1, rows).Draw(r, "distinct"), rows))
 		properties, name := drawProperties(r, dataType)
-		bytes, about := writtenChunk(t, values, properties)
-		chunk := chunks.Chunk{About: about, Bytes: bytes, Rows: int64(rows)}
+		data, about := writtenChunk(t, values, properties)
+		chunk := chunks.Chunk{About: about, Bytes: data, Rows: int64(rows)}
 		drawRows(r, &chunk)
 		c.Chunks = append(c.Chunks, chunk)
 		parts = append(parts, rowsOf(values, chunk)...)
@@ -131,6 +132,31 @@ func drawColumn(t testing.TB, r *rapid.T, most int) (c randomColumn) {
 	c.want, err = array.Concatenate(parts, arrowmemory.DefaultAllocator)
 	require.NoError(r, err)
 	return c
+}
+
+// drawNeighbours moves the bytes of chunks to one piece of memory, in any order, with gaps or without.
+func drawNeighbours(r *rapid.T, columns []chunks.Column) {
+	if rapid.Bool().Draw(r, "apart") {
+		return
+	}
+	var all []*chunks.Chunk
+	for i := range columns {
+		for k := range columns[i].Chunks {
+			all = append(all, &columns[i].Chunks[k])
+		}
+	}
+	var memory []byte
+	places := make([]int, len(all))
+	order := rapid.Permutation(all).Draw(r, "order")
+	for i, chunk := range order {
+		gap := rapid.SampledFrom([]int{0, 0, 1, 4096, 4097}).Draw(r, "gap")
+		memory = append(memory, bytes.Repeat([]byte{0xaa}, gap)...)
+		places[i] = len(memory)
+		memory = append(memory, chunk.Bytes...)
+	}
+	for i, chunk := range order {
+		chunk.Bytes = memory[places[i] : places[i]+len(chunk.Bytes)]
+	}
 }
 
 // Columns of any chunks and parts of them are the rows that were written.
@@ -144,6 +170,7 @@ func TestRandomColumns(t *testing.T) {
 				c := drawColumn(t, r, rapid.SampledFrom([]int{300, 900, 6000}).Draw(r, "most rows"))
 				columns, drawn = append(columns, c.Column), append(drawn, c)
 			}
+			drawNeighbours(r, columns)
 			list, err := chunks.Decode(t.Context(), m, columns, chunks.Options{})
 			require.NoError(r, err)
 			for i, c := range list {
