@@ -203,8 +203,8 @@ func (p *wordPacking) Divide(most uint64) (pieces []spill.Packing) {
 	return pieces
 }
 
-// wordLists are the places of the lists before the blocks.
-type wordLists struct{ columns, blocks, sources, outcomes, end uint64 }
+// wordLists are the places of the lists before the blocks. Those of columns begin at 0.
+type wordLists struct{ blocks, sources, outcomes, end uint64 }
 
 func (p *wordPacking) lists() (l wordLists) {
 	n := uint64(len(p.blocks))

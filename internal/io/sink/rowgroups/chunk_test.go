@@ -22,9 +22,10 @@ import (
 
 // A page that is too long for its header is an error and no damaged file.
 func TestLongPages(t *testing.T) {
-	k := chunk{leaf: &leaf{name: "a"}, pages: []page{{begin: 5, end: 5 + math.MaxInt32}}}
+	most := math.MaxInt32
+	k := chunk{leaf: &leaf{name: "a"}, pages: []page{{begin: 5, end: most + 5}}}
 	require.NoError(t, k.check())
-	k.pages = append(k.pages, page{begin: 5, end: 6 + math.MaxInt32})
+	k.pages = append(k.pages, page{begin: 5, end: most + 6})
 	err := k.check()
 	require.ErrorIs(t, err, ErrValue)
 	assert.ErrorContains(t, err, `"a"`)

@@ -63,14 +63,14 @@ type levelPage struct {
 // leafRecord is Leaf of nested.cu.
 type leafRecord struct {
 	definitions, repetitions, sums, totals, keep         place
-	entries, depths, tiles, firstNode, nodeCount, unused uint32
+	entries, depths, tiles, firstNode, nodeCount, _ uint32
 	elements                                             [mostDepths]uint32
 }
 
 // nodeRecord is Node of nested.cu.
 type nodeRecord struct {
 	to, bits, valid            place
-	depth, level, leaf, unused uint32
+	depth, level, leaf, _ uint32
 }
 
 // nest describes the leaves of all columns for the kernels.
