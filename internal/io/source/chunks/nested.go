@@ -62,14 +62,14 @@ type levelPage struct {
 
 // leafRecord is Leaf of nested.cu.
 type leafRecord struct {
-	definitions, repetitions, sums, totals, keep         place
+	definitions, repetitions, sums, totals, keep    place
 	entries, depths, tiles, firstNode, nodeCount, _ uint32
-	elements                                             [mostDepths]uint32
+	elements                                        [mostDepths]uint32
 }
 
 // nodeRecord is Node of nested.cu.
 type nodeRecord struct {
-	to, bits, valid            place
+	to, bits, valid       place
 	depth, level, leaf, _ uint32
 }
 
