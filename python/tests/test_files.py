@@ -148,6 +148,8 @@ SINK_OPTIONS = [
 @pytest.mark.parametrize("options", SINK_OPTIONS, ids=str)
 def test_written_parquet(where, tmp_path, options):
     """A file is the same when it is read again, and for pyarrow, from tables that the device encodes."""
+    if not support.KERNELS[where]:
+        pytest.skip("tables are encoded by kernels, which this driver does not run")
     rows = 70_000
     data = {
         "key": [i * 3 for i in range(rows)],
