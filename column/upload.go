@@ -28,7 +28,8 @@ type UploadOptions struct {
 	// FailAtOnce makes the call fail if memory is short because other requests wait
 	// for it. Otherwise the call waits for its turn, or until the context is done.
 	FailAtOnce bool
-	// Spare makes the call take only memory that nothing else needs: see [memory.AllocateOptions].
+	// Spare makes the call fail at once if there is too little free memory, without calling a
+	// [memory.Reclaimer]: see [memory.AllocateOptions].
 	Spare bool
 	// Unchecked skips the checks of contents: see [FromArrays]. Use it for arrays
 	// that the program made itself.

@@ -70,8 +70,8 @@ type AllocateOptions struct {
 	// Retried is set if the request is repeated in another way should it get no memory, for requests
 	// without a context: see [Retrying].
 	Retried bool
-	// Spare is set for requests of memory that nothing else needs: such a request does not call the
-	// [Reclaimer]s, and it is not a failure if it gets no memory. Use it with [Manager.Allocate].
+	// Spare restricts the request to free memory: it calls no [Reclaimer], and its failure is not
+	// counted. Use it with [Manager.Allocate] for work that can be left out, such as prefetching.
 	Spare bool
 }
 

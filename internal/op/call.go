@@ -17,7 +17,8 @@ type Call struct {
 	Manager *memory.Manager
 	Stream  *device.Stream
 	Tag     string
-	// Spare makes allocations take only memory that nothing else needs: they fail at once if there is none.
+	// Spare makes allocations fail at once if the budget or the device has too little free memory: they do not wait,
+	// and call no [memory.Reclaimer].
 	Spare bool
 	// estimate, if it is not nil, receives the sizes of allocations. The operator then
 	// does not run.

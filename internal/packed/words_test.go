@@ -60,10 +60,7 @@ func fromDevice(t require.TestingT, block *memory.Block) []byte {
 // kernelDevices runs a test on each device with kernels, with a manager that finds writes out of bounds and a function
 // that allocates pinned memory.
 func kernelDevices(t *testing.T, run func(t *testing.T, m *memory.Manager, allocate func(bytes uint64) (*memory.Block, error))) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("it has no kernels")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		host := devicetest.Manager(t, dev, memory.Options{Resource: memory.NewPinnedResource(dev)})
 		run(t, guarded(t, dev), func(bytes uint64) (*memory.Block, error) { return host.Allocate(bytes, memory.AllocateOptions{}) })
 	})

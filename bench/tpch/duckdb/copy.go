@@ -23,16 +23,12 @@ const copiedRows = 1<<16 - 1
 // compareCopies prints the times in which both write lineitem as a Parquet file, and the lengths of the
 // files, on a GPU also that of tables that the host encodes. Then DuckDB compares both files.
 func (s *settings) compareCopies(ctx context.Context, g *data.Generator, folder string, p *peer) (err error) {
-	db, err := session.Open(ctx, g, s.Options(folder))
+	db, sides, err := s.open(ctx, g, folder, p)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	version, err := p.version()
-	if err != nil {
-		return err
-	}
-	fmt.Printf("# %v; DuckDB %s; lineitem at scale factor %v, %s\n", db, version, s.Scale, s.copy)
+	fmt.Printf("# %s; lineitem at scale factor %v, %s\n", sides, s.Scale, s.copy)
 	mine, other := filepath.Join(folder, "copy-gpuframe.parquet"), filepath.Join(folder, "copy-duckdb.parquet")
 	defer func() { err = errors.Join(err, removeAll(mine, other)) }()
 	write := func(options ...gpuframe.RunOption) func() error {

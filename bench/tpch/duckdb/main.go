@@ -101,18 +101,26 @@ func (s *settings) writeAnswers(p *peer) error {
 	return nil
 }
 
+// open opens gpuframe's side, and describes both.
+func (s *settings) open(ctx context.Context, g *data.Generator, folder string, p *peer) (db *session.Session, sides string, err error) {
+	version, err := p.version()
+	if err != nil {
+		return nil, "", err
+	}
+	if db, err = session.Open(ctx, g, s.Options(folder)); err != nil {
+		return nil, "", err
+	}
+	return db, fmt.Sprintf("%v; DuckDB %s", db, version), nil
+}
+
 // compare prints a line for each query.
 func (s *settings) compare(ctx context.Context, g *data.Generator, folder string, p *peer) (err error) {
-	db, err := session.Open(ctx, g, s.Options(folder))
+	db, sides, err := s.open(ctx, g, folder, p)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	version, err := p.version()
-	if err != nil {
-		return err
-	}
-	fmt.Printf("# %v; DuckDB %s; scale factor %v, seed %d\n", db, version, s.Scale, s.Seed)
+	fmt.Printf("# %s; scale factor %v, seed %d\n", sides, s.Scale, s.Seed)
 	fmt.Printf("%2s  %-34s %12s %12s %9s %12s %8s\n", "", "", "gpuframe ms", "DuckDB ms", "ratio", "peak MiB", "rows")
 	var ours, theirs time.Duration
 	var failures []error

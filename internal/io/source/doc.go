@@ -9,6 +9,9 @@
 // A [Source] reads nothing before its methods are called. It may be opened many times, also
 // concurrently, unless its constructor documents that it can be read only once.
 //
+// The readers of a query share a [Readahead]. An [EarlyReader] reads files into host memory before its first table is
+// needed, and learns later conditions by Narrow.
+//
 // # Ownership
 //
 // A source holds no references. Tables and records that it was made of must stay

@@ -28,8 +28,8 @@ func TestNestedColumns(t *testing.T) {
 		require.NoError(t, err)
 		nested, err := source.Nested(t.Context(), s)
 		require.NoError(t, err)
-		for i, of := range types {
-			assert.Equal(t, want && arrow.IsNested(of.ID()), nested[i], "%v, %v", of, codec)
+		for i, dataType := range types {
+			assert.Equal(t, want && arrow.IsNested(dataType.ID()), nested[i], "%v, %v", dataType, codec)
 		}
 	}
 	for _, name := range []string{"testdata/others/parquet-go-1.parquet", "testdata/others/parquet-go-2.parquet"} {

@@ -46,6 +46,8 @@ type staged struct {
 	err error
 	// whole is set if the records may be copied as one table.
 	whole bool
+	// reclaims is the number of calls of Reclaim before the table was among those that it looks at.
+	reclaims int
 	// ended is closed when the copy has ended.
 	ended chan struct{}
 }
@@ -113,6 +115,7 @@ func (s *stager) run() {
 		next, err := s.collect()
 		s.mu.Lock()
 		if err == nil {
+			next.reclaims = s.reclaims
 			s.waiting = append(s.waiting, next)
 			s.copying++
 			s.running.Go(func() { s.copy(next) })
@@ -161,7 +164,7 @@ func (s *stager) collect() (*staged, error) {
 	if err := l.unmixed(s.context); err != nil {
 		return nil, err
 	}
-	next := &staged{records: l.pending, rows: l.pendingRows, ended: make(chan struct{})}
+	next := &staged{records: l.pending, rows: l.pendingRows, length: copyLength(l.pending), ended: make(chan struct{})}
 	l.pending, l.pendingRows = nil, 0
 	l.rows += next.rows
 	next.whole = l.most == 0 || next.rows <= l.most
@@ -170,11 +173,8 @@ func (s *stager) collect() (*staged, error) {
 
 // copy copies the records of a table, if there is plenty of memory.
 func (s *stager) copy(next *staged) {
-	s.mu.Lock()
-	before := s.reclaims
-	s.mu.Unlock()
 	l := s.from
-	if next.length = copyLength(next.records); next.whole && l.manager.Check(stagedShare*next.length) == nil {
+	if next.whole && l.manager.Check(stagedShare*next.length) == nil {
 		next.copied, next.err = copyTable(s.context, l.target(s.stream), next.records)
 		if short(next.err) || errors.Is(next.err, delimited.ErrFault) {
 			next.err = nil // the consumer tries again
@@ -182,7 +182,7 @@ func (s *stager) copy(next *staged) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.reclaims > before {
+	if s.reclaims > next.reclaims {
 		next.err = errors.Join(next.err, next.copied.Release())
 		next.copied = nil
 	}

@@ -56,8 +56,6 @@ type Settings struct {
 	Progress *Progress
 	// Working, if it is not nil, receives the node that works.
 	Working *Working
-	// Readahead is what the scans read in advance. Open sets it.
-	Readahead *source.Readahead
 	// Tables are the sources for the slots of the plan.
 	Tables map[*source.Slot]source.Source
 }
@@ -103,8 +101,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Open returns a reader of the result of a plan. The caller closes it, and releases the
 // tables that it returns. Only the device may know their row counts.
 func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, error) {
-	o := opener{settings: settings, analysis: plan.NewAnalysis(), parents: plan.Parents(n), shared: map[plan.Node]*shared{}, bounds: map[*plan.KeyBounds]*keyBounds{}}
-	o.settings.Readahead = source.NewReadahead(settings.Manager)
+	o := opener{settings: settings, analysis: plan.NewAnalysis(), parents: plan.Parents(n), shared: map[plan.Node]*shared{}, bounds: map[*plan.KeyBounds]*keyBounds{}, readahead: source.NewReadahead(settings.Manager)}
 	if settings.Whole {
 		o.whole, o.settings.Whole = n, false
 	}
@@ -123,6 +120,8 @@ type opener struct {
 	parents  map[plan.Node]int
 	shared   map[plan.Node]*shared
 	bounds   map[*plan.KeyBounds]*keyBounds
+	// readahead is that of all scans of the plan on the first device.
+	readahead *source.Readahead
 	// whole is a node whose tables may have wider offsets than the plan's, or nil.
 	whole plan.Node
 }
@@ -165,7 +164,7 @@ func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, err
 	if err != nil {
 		return nil, err
 	}
-	base := stage{node: n, settings: o.settings, inputs: inputs, bounds: o.bounds, worker: o.worker}
+	base := stage{node: n, settings: o.settings, inputs: inputs, bounds: o.bounds, readahead: o.readahead, worker: o.worker}
 	var reader buffer.Reader
 	if exchange, ok := n.(*plan.Exchange); !ok {
 		reader, err = open(ctx, &base)
@@ -265,6 +264,8 @@ type stage struct {
 	inputs   []buffer.Reader
 	// bounds are those of the plan's joins that scans use.
 	bounds map[*plan.KeyBounds]*keyBounds
+	// readahead is shared by the scans, or nil.
+	readahead *source.Readahead
 	// worker is set if several devices run the node, each on a part of the rows.
 	worker *worker
 }

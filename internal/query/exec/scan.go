@@ -33,7 +33,7 @@ type scan struct {
 func openScan(ctx context.Context, base *stage, n *plan.Scan) (buffer.Reader, error) {
 	s := &scan{stage: base, plan: n, waits: map[int]*keyBounds{}, request: source.Request{
 		Columns: n.Columns(), Where: n.Where(), Limit: n.Limit(),
-		BatchRows: base.settings.BatchRows, MostRows: base.settings.MostRows, Tag: base.settings.Tag, Readahead: base.settings.Readahead,
+		BatchRows: base.settings.BatchRows, MostRows: base.settings.MostRows, Tag: base.settings.Tag, Readahead: base.readahead,
 	}}
 	if s.request.Columns == nil {
 		s.request.Columns = []string{}

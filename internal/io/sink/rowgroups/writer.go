@@ -340,7 +340,7 @@ func (w *Writer) compressChunk(g *group, i int, k *chunk) {
 			w.compressPage(&c.bodies[at], raws[at])
 			raw, compressed = raw+len(raws[at]), compressed+len(c.bodies[at].data)
 		}
-		c.stored = !pays(raw, compressed)
+		c.stored = !worthCompressing(raw, compressed)
 	}
 	if c.stored {
 		for at := range raws {
@@ -377,8 +377,9 @@ func (w *Writer) compressPage(to *pageBody, raw []byte) {
 	worker.scratch.body, *to = body, newBody(bytes.Clone(body))
 }
 
-// pays reports whether compressed pages are so much smaller that readers gain.
-func pays(raw, compressed int) bool { return compressed < raw-raw/32 }
+// worthCompressing reports whether compression saves more than 1/32 of the bytes. Below that, decompression costs readers
+// more time than the bytes do.
+func worthCompressing(raw, compressed int) bool { return compressed < raw-raw/32 }
 
 // writeGroups writes row groups as they are encoded.
 func (w *Writer) writeGroups(groups <-chan *group) {

@@ -1,0 +1,67 @@
+package source
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Readahead is what the readers of a query share. It limits the number of goroutines that read and decode at a
+// time, and the memory of what is read before a reader's first table is needed. It is safe for concurrent use.
+type Readahead struct {
+	turns turns
+
+	mu sync.Mutex
+	// left is the memory that may still be read early.
+	left int64
+}
+
+// mostEarly is the memory of what the readers of a query read early.
+const mostEarly = 1 << 30
+
+// NewReadahead returns the readahead of a query on the device of a manager. If that is a GPU, an eighth of the processors
+// stays free for the goroutines that start its work: they would wait for milliseconds behind those that read.
+func NewReadahead(m *memory.Manager) *Readahead {
+	processors := runtime.GOMAXPROCS(0)
+	if m != nil && m.Device().Kind() != device.Host {
+		processors -= processors / 8
+	}
+	return &Readahead{turns: turns{free: processors}, left: mostEarly}
+}
+
+// readerTurns are the turns of one reader.
+type readerTurns struct {
+	*Readahead
+	order readerOrder
+	// early is the memory that the reader has taken of that for early reading.
+	early int64
+}
+
+// reader returns the turns of the next reader.
+func (r *Readahead) reader() *readerTurns { return &readerTurns{Readahead: r, order: r.turns.next()} }
+
+// begin waits for the turn of a goroutine that works on a part. Call end afterwards.
+func (r *readerTurns) begin(part int) { r.turns.begin(r.order, part) }
+
+func (r *readerTurns) end() { r.turns.end() }
+
+// takeEarly takes memory for early reading, or returns false if too little is left.
+func (r *readerTurns) takeEarly(bytes int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if bytes > r.left {
+		return false
+	}
+	r.left, r.early = r.left-bytes, r.early+bytes
+	return true
+}
+
+// need notes that the reader's tables are needed now: it is ahead of those that read early.
+func (r *readerTurns) need() {
+	r.turns.need(r.order)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left, r.early = r.left+r.early, 0
+}
