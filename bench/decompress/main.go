@@ -40,7 +40,7 @@ type pageSize struct {
 	bytes int
 }
 
-var pageSizes = []pageSize{{"1MiB", 1 << 20}, {"64KiB", 64 << 10}}
+var pageSizes = []pageSize{{"16MiB", 16 << 20}, {"1MiB", 1 << 20}, {"64KiB", 64 << 10}}
 
 // bench is what all measurements share.
 type bench struct {

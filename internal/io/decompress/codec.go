@@ -31,7 +31,7 @@ type decoder struct {
 
 var decoders = [...]decoder{
 	None:      {name: "none", host: copyOnHost, launch: kernel("copy", "copy_pages", warp)},
-	Snappy:    {name: "Snappy", host: snappyOnHost, launch: tokens("snappy")},
+	Snappy:    {name: "Snappy", host: snappyOnHost, launch: launchSnappy, scratch: snappyScratch},
 	LZ4Raw:    {name: "LZ4", host: lz4OnHost, launch: tokens("lz4")},
 	Gzip:      {name: "Gzip", host: gzipOnHost, launch: kernel("gzip", "gzip", warp)},
 	Zstandard: {name: "Zstandard", host: zstdOnHost, launch: launchZstd, scratch: zstdScratch},

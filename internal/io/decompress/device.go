@@ -34,13 +34,18 @@ func kernel(file, entry string, threads uint32) func(*op.Call, Batch) error {
 
 // tokens returns the launch of a codec with kernels of two forms: a warp or a block for each page.
 func tokens(codec string) func(*op.Call, Batch) error {
-	byWarps, byBlocks := kernel(codec, codec, warp), kernel(codec, codec+"_block", block)
 	return func(call *op.Call, batch Batch) error {
-		if hasBlocks(batch.Size) {
-			return byBlocks(call, batch)
-		}
-		return byWarps(call, batch)
+		entry, threads := form(codec, batch.Size)
+		return kernel(codec, entry, threads)(call, batch)
 	}
+}
+
+// form returns the kernel of a codec for pages of a size, and its number of threads for each page.
+func form(codec string, size Size) (entry string, threads uint32) {
+	if hasBlocks(size) {
+		return codec + "_block", block
+	}
+	return codec, warp
 }
 
 const (

@@ -31,6 +31,14 @@ const guard = 0xc3
 // bytes around each output, which it checks. The first page begins with the input, and the last one
 // ends with it.
 func unpack(t require.TestingT, test *testing.T, dev *device.Device, codec Codec, inputs []packed) ([][]byte, []Status) {
+	return unpackBy(t, test, dev, inputs, codec.launch)
+}
+
+// launch is [Launch].
+func (c Codec) launch(call *op.Call, batch Batch) error { return Launch(call, c, batch) }
+
+// unpackBy is unpack with another launch.
+func unpackBy(t require.TestingT, test *testing.T, dev *device.Device, inputs []packed, launch func(*op.Call, Batch) error) ([][]byte, []Status) {
 	var pages []Page
 	var input []byte
 	target := 3
@@ -41,7 +49,8 @@ func unpack(t require.TestingT, test *testing.T, dev *device.Device, codec Codec
 		target += p.length + 1 + i%7
 	}
 	output := bytes.Repeat([]byte{guard}, target)
-	status := run(t, test, dev, codec, pages, input, output)
+	// The emulator checks the bounds of allocations: the input and the output are one each.
+	status := runBy(t, test, devicetest.Manager(test, dev, memory.Options{}), pages, input, output, launch)
 	var results [][]byte
 	end := 0
 	for _, p := range pages {
@@ -59,12 +68,15 @@ func indexOther(data []byte) int {
 
 // run decompresses pages of an input into output on a device.
 func run(t require.TestingT, test *testing.T, dev *device.Device, codec Codec, pages []Page, input, output []byte) []Status {
-	// The emulator checks the bounds of allocations: the input and the output are one each.
 	return runIn(t, test, devicetest.Manager(test, dev, memory.Options{}), codec, pages, input, output)
 }
 
 // runIn is run with memory of a manager.
 func runIn(t require.TestingT, test *testing.T, mgr *memory.Manager, codec Codec, pages []Page, input, output []byte) []Status {
+	return runBy(t, test, mgr, pages, input, output, codec.launch)
+}
+
+func runBy(t require.TestingT, test *testing.T, mgr *memory.Manager, pages []Page, input, output []byte, launch func(*op.Call, Batch) error) []Status {
 	ctx := test.Context()
 	call, err := op.Begin(ctx, kernels.Options{Manager: mgr})
 	require.NoError(t, err)
@@ -79,7 +91,7 @@ func runIn(t require.TestingT, test *testing.T, mgr *memory.Manager, codec Codec
 	batch.Output = upload(t, test, &call, output)
 	numbers := slices.Repeat([]uint32{0xffff}, len(pages))
 	batch.Status = upload(t, test, &call, numbers)
-	require.NoError(t, Launch(&call, codec, batch))
+	require.NoError(t, launch(&call, batch))
 	require.NoError(t, batch.Output.Download(ctx, call.Stream, output))
 	require.NoError(t, batch.Status.Download(ctx, call.Stream, numbers))
 	status := make([]Status, len(numbers))
@@ -180,7 +192,21 @@ func eachForm(t *testing.T, dev *device.Device, codec Codec, f func(t *testing.T
 			defer forceBlocks(blocks)()
 			f(t)
 		})
+		if codec == Snappy {
+			t.Run("fragments by "+name, func(t *testing.T) {
+				defer forceBlocks(blocks)()
+				defer forceFragments(1024)()
+				f(t)
+			})
+		}
 	}
+}
+
+// forceFragments divides all pages into fragments of a number of bytes, and returns a function that restores the choice.
+func forceFragments(bytes uint32) (restore func()) {
+	choice, length := hasFragments, fragmentBytes
+	hasFragments, fragmentBytes = func(Size) bool { return true }, bytes
+	return func() { hasFragments, fragmentBytes = choice, length }
 }
 
 // forceBlocks chooses the form of kernels, and returns a function that restores the choice.
