@@ -101,12 +101,14 @@ func TestPagesWithoutFragments(t *testing.T) {
 	require.GreaterOrEqual(t, Scratch(Snappy, Size{Pages: 4, Length: 4 << 20}), uint64(64*fragmentSize))
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		defer forceFragments(64)()
-		page := fragmented(property.Random(t), 20, 64)
+		page := fragmented(property.Random(t), 200, 64)
 		pages := []Page{{Compressed: uint32(len(page.bytes)), Length: uint32(page.length)}}
 		output := make([]byte, page.length)
-		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 4 << 10})
+		bytes, err := op.Bytes(PageWords*8, uint64(len(page.bytes)), uint64(len(output)), 4)
+		require.NoError(t, err)
+		mgr := devicetest.Manager(t, dev, memory.Options{Budget: bytes + 3<<10})
 		status := runBy(t, t, mgr, pages, page.bytes, output, func(call *op.Call, batch Batch) error {
-			_, _, err := call.Scratch(snappyMemory(batch.Size)...)
+			_, _, err := call.Scratch(snappyMemory(batch.Size)...) // more than 6 KiB
 			require.ErrorIs(t, err, memory.ErrBudget)
 			return Launch(call, Snappy, batch)
 		})
