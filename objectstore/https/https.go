@@ -142,7 +142,8 @@ func (s *Store) statByRange(ctx context.Context, name string) (objectstore.Objec
 	}
 	defer finish(response.Body)
 	first, size, ok := contentRange(response.Header.Get("Content-Range"))
-	if response.StatusCode == http.StatusRequestedRangeNotSatisfiable && size == 0 {
+	empty := response.StatusCode == http.StatusRequestedRangeNotSatisfiable && size == 0 || response.StatusCode == http.StatusOK && response.ContentLength == 0
+	if empty {
 		return about(name, response, 0), nil
 	}
 	if err := refused("stat", name, response); err != nil {

@@ -36,8 +36,8 @@ type objectNames struct {
 	requests int64
 }
 
-// visit adds the objects of a name: an object, a pattern, or a folder, which is a prefix that ends in a slash. An object of
-// the name of a pattern is meant itself.
+// visit adds the objects of a name: an object, a pattern, or a folder, which is a prefix that ends in a slash. An object, or
+// a folder, of the name of a pattern is meant itself.
 func (n *objectNames) visit(name string) error {
 	if wildcard := strings.IndexAny(name, wildcards); wildcard >= 0 {
 		err := n.visitPattern(strings.TrimSuffix(name, "/"), wildcard)
@@ -120,14 +120,9 @@ func (n *objectNames) visitPattern(pattern string, wildcard int) error {
 		return fmt.Errorf("pattern %q: the wildcard is in the name of the bucket: %w", pattern, ErrArgument)
 	}
 	parts := strings.Split(pattern[root+1:], "/")
-	for _, part := range parts {
-		if _, err := slashpath.Match(part, ""); err != nil {
-			return fmt.Errorf("pattern %q: %w: %w", pattern, err, ErrArgument)
-		}
-	}
 	var matches []objectstore.Object
 	literal := -1
-	folders := map[string]bool{} // whether a folder of the pattern has files
+	isFolder, folders := false, map[string]bool{} // whether a folder of the pattern has files
 	err := n.list(pattern[:wildcard], func(each objectstore.Object) error {
 		name := strings.Split(each.Name[root+1:], "/")
 		ok := matchesPattern(parts, name)
@@ -139,6 +134,7 @@ func (n *objectNames) visitPattern(pattern string, wildcard int) error {
 		if each.Name == pattern {
 			literal = len(matches)
 		}
+		isFolder = isFolder || strings.HasPrefix(each.Name, pattern+"/")
 		if ok || each.Name == pattern {
 			matches = append(matches, each)
 		}
@@ -146,6 +142,14 @@ func (n *objectNames) visitPattern(pattern string, wildcard int) error {
 	})
 	if err != nil {
 		return err
+	}
+	if isFolder && literal < 0 {
+		return n.visitFolder(pattern + "/")
+	}
+	for _, part := range parts {
+		if _, err := slashpath.Match(part, ""); err != nil && literal < 0 {
+			return fmt.Errorf("pattern %q: %w: %w", pattern, err, ErrArgument)
+		}
 	}
 	for folder, hasFiles := range folders {
 		if !hasFiles && literal < 0 {

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -53,18 +51,22 @@ func TestRandomNamesOfObjects(t *testing.T) {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(from), 1, most).Draw(r, "name"), "/")
 	}
 	property.Check(t, func(r *rapid.T) {
-		root := t.TempDir()
+		files := fstest.MapFS{}
 		var store objecttest.Memory
 		for range rapid.IntRange(1, 8).Draw(r, "files") {
 			name := draw(r, parts, 4)
-			if os.MkdirAll(filepath.Join(root, path.Dir(name)), 0o777) != nil || os.WriteFile(filepath.Join(root, name), nil, 0o666) != nil {
-				continue // a file is a folder of another one
+			nested := false // a file would be a folder of another one
+			for other := range files {
+				nested = nested || strings.HasPrefix(other+"/", name+"/") || strings.HasPrefix(name+"/", other+"/")
 			}
-			store.Set(bucket+name, nil)
+			if !nested {
+				files[name] = &fstest.MapFile{}
+				store.Set(bucket+name, nil)
+			}
 		}
 		for range 4 {
 			pattern := draw(r, patterns, 4)
-			want, failure := source.Files{System: os.DirFS(root)}.Parquet([]string{pattern})
+			want, failure := source.Files{System: files}.Parquet([]string{pattern})
 			got, err := source.Files{Store: &store}.Parquet([]string{bucket + pattern})
 			for _, condition := range []error{fs.ErrNotExist, source.ErrArgument, source.ErrContents} {
 				require.Equal(r, errors.Is(failure, condition), errors.Is(err, condition), "%s in %v\nwant %v\ngot  %v", pattern, store.Names(), failure, err)
