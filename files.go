@@ -140,8 +140,8 @@ func (f Format) orParquet() sink.Format {
 }
 
 // WriteFile runs the query and writes its result to a file, batch by batch. A file of the
-// name is replaced at the end; a query that fails leaves it unchanged. It returns the
-// number of rows.
+// name is replaced at the end; a query that fails leaves it unchanged. The path may be the URL of an
+// object, as for [Engine.Parquet], which appears at the end, too. It returns the number of rows.
 func (q Query) WriteFile(ctx context.Context, path string, format Format, options ...RunOption) (rows int64, err error) {
 	return q.write(ctx, options, func(reader buffer.Reader) (sink.Written, error) {
 		return sink.ToPath(ctx, path, format.orParquet(), reader)

@@ -100,6 +100,9 @@ func (p *Profile) String() string {
 		if read := counts.Source.FileBytes.Load(); read > 0 {
 			parts = append(parts, humanize.IBytes(uint64(read))+" read from files")
 		}
+		if requests := counts.Source.Requests.Load(); requests > 0 {
+			parts = append(parts, fmt.Sprintf("%s from stores by %s requests", humanize.IBytes(uint64(counts.Source.RequestBytes.Load())), humanize.Comma(requests)))
+		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	})
 }

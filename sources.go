@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/objectstore"
 )
 
 // Table is a query on a table in device memory, or on the rows of several tables of one schema, in
@@ -47,7 +48,8 @@ func From[T any](e *Engine, values []T) Query {
 // Parquet is a query on Parquet files: files, patterns such as "sales/*.parquet", and folders
 // with all Parquet files below them. The first file's columns are those of the query; every
 // file must have them. Folders named key=value add a column for each key. Only the columns
-// that the query needs are read, and only row groups in which a row can meet its conditions.
+// that the query needs are read, and only row groups in which a row can meet its conditions. A path may be the URL of an
+// object, a pattern of URLs, or the URL of a folder, such as s3://bucket/sales/: see package objectstore.
 func (e *Engine) Parquet(paths ...string) Query {
 	return e.scan("Parquet", func() (source.Source, error) { return source.Files{}.Parquet(paths) })
 }
@@ -58,7 +60,7 @@ func (e *Engine) ParquetReaderAt(name string, r io.ReaderAt, size int64) Query {
 	return e.scan("ParquetReaderAt", func() (source.Source, error) { return source.ParquetReaderAt(name, r, size) })
 }
 
-// Files are the files of a file system as sources of an engine: see [Engine.Files].
+// Files are the files of a file system, or of a store, as sources of an engine: see [Engine.Files] and [Engine.Objects].
 type Files struct {
 	engine *Engine
 	files  source.Files
@@ -69,6 +71,11 @@ type Files struct {
 // io/fs, with or without a slash before them. Nil is the file system of the machine, with its
 // names, which the methods of the engine read.
 func (e *Engine) Files(system fs.FS) Files { return Files{e, source.Files{System: system}} }
+
+// Objects returns the sources of objects of a store, whose paths are its URLs: for credentials or an endpoint of their own.
+// Engine.Parquet and the other methods of the engine read URLs of the schemes that imported packages have registered: see
+// package objectstore.
+func (e *Engine) Objects(store objectstore.Store) Files { return Files{e, source.Files{Store: store}} }
 
 // Parquet is [Engine.Parquet] for files of the file system.
 func (f Files) Parquet(paths ...string) Query {

@@ -7,7 +7,8 @@
 // Parquet, those of a GPU's tables with its kernels.
 //
 // A path is written under a temporary name in its folder and renamed at the end. So a
-// failed write leaves no file and an existing one as it was.
+// failed write leaves no file and an existing one as it was. So does the URL of an object: it is sent by parts, and appears
+// with the last one.
 //
 // # Errors
 //

@@ -10,12 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/objectstore"
 )
 
 // Format is a file format: [Parquet], [CSV], [JSON] or [IPC].
@@ -55,9 +57,17 @@ type Written struct {
 	Rows, Bytes int64
 }
 
-// ToPath writes the tables of a reader to a file, which is replaced if it exists. The
+// ToPath writes the tables of a reader to a file, or to an object of a store by its URL, which is replaced if it exists. The
 // caller closes the reader.
 func ToPath(ctx context.Context, path string, format Format, reader buffer.Reader) (w Written, err error) {
+	const fileScheme = "file://"
+	if _, url := objectstore.SchemeOf(path); url && !strings.HasPrefix(path, fileScheme) {
+		if w, err = toObject(ctx, path, format, reader); err != nil {
+			return Written{}, &Error{Format: format.name(), Path: objectstore.Display(path), Err: err}
+		}
+		return w, nil
+	}
+	path = strings.TrimPrefix(path, fileScheme)
 	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()+".tmp")
 	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {

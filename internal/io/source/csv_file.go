@@ -28,7 +28,7 @@ func OpenCSV(ctx context.Context, name string, options CSVOptions) (*CSVFile, er
 		return nil, err
 	}
 	s := &streams{format: f, paths: &paths{patterns: []string{name}, files: []path{{name: name}}}}
-	s.open = func(int, *Counters) (*stream, error) {
+	s.open = func(context.Context, int, *Counters) (*stream, error) {
 		return &stream{Reader: file, close: func() error { return nil }}, nil
 	}
 	if _, err = s.Schema(ctx); err == nil {

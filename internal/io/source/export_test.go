@@ -15,11 +15,11 @@ import (
 // row group of a source of one Parquet file.
 func Lacks(ctx context.Context, s Source, rowGroup int, condition expr.Expr) (dictionary, known, filter bool) {
 	file := s.(*parquetFiles).files[0]
-	footer, err := file.footer()
+	footer, err := file.footer(ctx)
 	if err != nil {
 		panic(err)
 	}
-	g := groupValues{rowGroup: rowGroup0(file, footer, rowGroup)}
+	g := groupValues{rowGroup: rowGroup0(file, footer, rowGroup), ctx: ctx}
 	defer g.close()
 	m := membersOf([]expr.Expr{condition})
 	if len(m) != 1 {
@@ -67,6 +67,31 @@ func SetTexts(on bool, length, piece int) (reset func()) {
 	}
 }
 
+// SetObjects sets the length of the end of an object that is read with its first part, the greatest gap between ranges that
+// are read together, and the length of a request and of a block. It returns a function that sets what was before.
+func SetObjects(end, gap int64, piece int, block int64) (reset func()) {
+	beforeEnd, beforeGap, beforePiece, beforeBlock := endBytes, mostFetchGap, fetchPiece, objectBlockBytes
+	endBytes, mostFetchGap, fetchPiece, objectBlockBytes = end, gap, piece, block
+	return func() {
+		endBytes, mostFetchGap, fetchPiece, objectBlockBytes = beforeEnd, beforeGap, beforePiece, beforeBlock
+	}
+}
+
+// Paths returns the names of the files of a source, with the values of their partitions.
+func Paths(s Source) (names []string, values [][]*string) {
+	var all *paths
+	switch s := s.(type) {
+	case *parquetFiles:
+		all = s.paths
+	case *streams:
+		all = s.paths
+	}
+	for _, file := range all.files {
+		names, values = append(names, file.name), append(values, file.values)
+	}
+	return names, values
+}
+
 // DecodeParquet decodes columns of a source of Parquet files into memory of an allocator, and
 // releases them.
 func DecodeParquet(ctx context.Context, of Source, columns []string, allocator arrowmemory.Allocator) (rows int64, err error) {
@@ -106,7 +131,7 @@ func Flat(ctx context.Context, of Source) (flat []bool, err error) {
 	if err != nil {
 		return nil, err
 	}
-	footer, err := s.files[0].footer()
+	footer, err := s.files[0].footer(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -170,13 +195,13 @@ func Nested(ctx context.Context, of Source) (nested []bool, err error) {
 	if err != nil {
 		return nil, err
 	}
-	footer, err := s.files[0].footer()
+	footer, err := s.files[0].footer(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p := &parquetRecords{source: s, schema: schema, records: schema, device: true, allocator: arrowmemory.DefaultAllocator, counters: new(Counters), users: map[*parquetFile]*usedFile{}}
 	d := &groupDecoder{parquetRecords: p, group: rowGroup0(s.files[0], footer, 0), leaves: p.leaves(footer)}
-	used, err := p.use(d.group)
+	used, err := p.use(ctx, d.group)
 	if err != nil {
 		return nil, err
 	}

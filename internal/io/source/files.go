@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -9,19 +10,23 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gpuframe/gpuframe/objectstore"
 )
 
 // Files are the files of a file system, as sources. The zero value is the files of the operating
-// system, with its names.
+// system, with its names, and objects by their URLs: see package objectstore.
 type Files struct {
 	// System has names of package io/fs. A slash before a name is left out.
 	System fs.FS
+	// Store, if it is not nil, has all files: names are URLs of its objects.
+	Store objectstore.Store
 }
 
 // name returns the name of a path in the file system.
 func (f Files) name(path string) string {
 	if f.System == nil {
-		return path
+		return strings.TrimPrefix(path, fileScheme)
 	}
 	return filepath.ToSlash(filepath.Clean(strings.TrimLeft(filepath.ToSlash(path), "/")))
 }
@@ -54,17 +59,36 @@ func (f Files) open(name string) (fs.File, error) {
 	return f.System.Open(name)
 }
 
-// opened is an open file with its size and the time of its last change.
-type opened struct {
-	from    io.ReaderAt
-	close   func() error
+// version tells the contents of a file from others.
+type version struct {
 	size    int64
 	changed time.Time
+	etag    string // of an object
+}
+
+func (v version) equal(other version) bool {
+	return v.size == other.size && v.etag == other.etag && v.changed.Equal(other.changed)
+}
+
+// opener opens a file. The counters, if they are not nil, count the requests to a store.
+type opener func(ctx context.Context, counters *Counters) (*opened, error)
+
+// opened is an open file. An object of a store is read until the context is done with which it was opened.
+type opened struct {
+	version
+	from  io.ReaderAt
+	close func() error
+	// remote reads an object of a store, or is nil.
+	remote *objectReader
 }
 
 // opening returns a function that opens a file.
-func (f Files) opening(name string) func() (*opened, error) {
-	return func() (*opened, error) {
+func (f Files) opening(p path) opener {
+	if p.object != nil {
+		return p.object.open
+	}
+	name := p.name
+	return func(context.Context, *Counters) (*opened, error) {
 		file, err := f.open(name)
 		if err != nil {
 			return nil, err
@@ -87,7 +111,7 @@ func readable(name string, file fs.File) (*opened, error) {
 	if info.IsDir() {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("it is a folder")}
 	}
-	o := &opened{close: file.Close, size: info.Size(), changed: info.ModTime()}
+	o := &opened{close: file.Close, version: version{size: info.Size(), changed: info.ModTime()}}
 	var anywhere bool
 	if o.from, anywhere = file.(io.ReaderAt); anywhere {
 		return o, nil

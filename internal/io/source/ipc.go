@@ -3,6 +3,7 @@ package source
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -65,11 +66,43 @@ func (d *ipcDecoder) decode(file *stream, _ []string, _ int, allocator arrowmemo
 	return reader, nil
 }
 
+// streamWithin returns the stream of an IPC file, between its magic bytes and its footer: an object is read from the
+// beginning to the end, because a request for each record would be a wait for each. A stream stays as it is.
+func streamWithin(at *io.SectionReader) (io.Reader, error) {
+	const before, behind = 8, 10 // magic bytes, padded; the length of the footer and magic bytes
+	var magic [before]byte
+	if _, err := at.ReadAt(magic[:], 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	if !bytes.HasPrefix(magic[:], ipc.Magic) {
+		return at, nil
+	}
+	var tail [behind]byte
+	if at.Size() < before+behind {
+		return nil, fmt.Errorf("the file has %d bytes, expected a footer: %w", at.Size(), ErrContents)
+	}
+	if _, err := at.ReadAt(tail[:], at.Size()-behind); err != nil {
+		return nil, err
+	}
+	end := at.Size() - behind - int64(binary.LittleEndian.Uint32(tail[:]))
+	if !bytes.Equal(tail[4:], ipc.Magic) || end < before {
+		return nil, fmt.Errorf("the file ends without a footer: %w", ErrContents)
+	}
+	return io.NewSectionReader(at, before, end-before), nil
+}
+
 // ipcReader reads a stream, or a file by its magic bytes.
 func ipcReader(file *stream, allocator arrowmemory.Allocator) (array.RecordReader, error) {
 	options := arrowipc.Options{Allocator: allocator}
-	if file.at != nil {
+	if file.at != nil && !file.forward {
 		return arrowipc.Open(file.at, file.at.Size(), options)
+	}
+	if file.at != nil {
+		within, err := streamWithin(file.at)
+		if err != nil {
+			return nil, err
+		}
+		return arrowipc.Stream(bufio.NewReaderSize(within, 1<<16), options)
 	}
 	text := bufio.NewReaderSize(file, 1<<16)
 	if magic, err := text.Peek(len(ipc.Magic)); err == nil && bytes.Equal(magic, ipc.Magic) {

@@ -15,6 +15,11 @@ const defaultRows = 1 << 20
 // inParallel calls f for 0 to n-1 on several goroutines and returns the error of the
 // smallest index that failed. After an error no further calls begin.
 func inParallel(ctx context.Context, n int, f func(i int) error) error {
+	return concurrently(ctx, n, runtime.GOMAXPROCS(0), f)
+}
+
+// concurrently is inParallel on a number of goroutines at most.
+func concurrently(ctx context.Context, n, most int, f func(i int) error) error {
 	failures := make([]error, n)
 	var next atomic.Int64
 	var failed atomic.Bool
@@ -30,7 +35,7 @@ func inParallel(ctx context.Context, n int, f func(i int) error) error {
 		}
 	}
 	var workers sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
+	for range min(n, most) - 1 {
 		workers.Go(work)
 	}
 	work()

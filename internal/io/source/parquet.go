@@ -55,7 +55,7 @@ func (f Files) Parquet(list []string) (Source, error) {
 	}
 	s := &parquetFiles{paths: matches}
 	for _, each := range matches.files {
-		s.files = append(s.files, &parquetFile{path: each.name, values: each.values, open: f.opening(each.name)})
+		s.files = append(s.files, &parquetFile{path: each.name, values: each.values, open: f.opening(each)})
 	}
 	return s, nil
 }
@@ -75,18 +75,18 @@ func ParquetReaderAt(name string, r io.ReaderAt, size int64) (Source, error) {
 
 // pathError is the error of a constructor.
 func pathError(format string, patterns []string, err error) error {
-	return &Error{Source: fmt.Sprintf("%s %v", format, (&paths{patterns: patterns}).String()), Path: pathOf(err), RowGroup: -1, Err: plainPath(err)}
+	return &Error{Source: fmt.Sprintf("%s %v", format, (&paths{patterns: displayed(patterns)}).String()), Path: pathOf(err), RowGroup: -1, Err: plainPath(err)}
 }
 
 func (s *parquetFiles) String() string { return "parquet " + s.paths.String() }
 
-func (s *parquetFiles) Schema(context.Context) (*arrow.Schema, error) {
+func (s *parquetFiles) Schema(ctx context.Context) (*arrow.Schema, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.schema != nil {
 		return s.schema, nil
 	}
-	f, err := s.files[0].footer()
+	f, err := s.files[0].footer(ctx)
 	if err != nil {
 		return nil, s.fail(s.files[0], -1, err)
 	}
@@ -122,8 +122,8 @@ func (s *parquetFiles) footers(ctx context.Context) ([]*footer, error) {
 		return nil, err
 	}
 	footers := make([]*footer, len(s.files))
-	err = inParallel(ctx, len(s.files), func(i int) error {
-		f, err := s.files[i].footer()
+	err = s.inParallel(ctx, len(s.files), func(i int) error {
+		f, err := s.files[i].footer(ctx)
 		if err == nil {
 			err = f.match(schema, s.paths.partitions)
 		}
@@ -209,6 +209,7 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 	if err != nil {
 		return nil, wrap(s, err)
 	}
+	s.paths.report(request.Counters)
 	onDevice := decodesChunks(m)
 	if request.BatchRows == 0 {
 		request.BatchRows = batchRows(onDevice, request)
@@ -223,6 +224,11 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 		l.stages, l.early = true, records
 	}
 	return l, nil
+}
+
+// inParallel is inParallel for files: those of stores wait for answers and not for processors.
+func (s *parquetFiles) inParallel(ctx context.Context, n int, f func(i int) error) error {
+	return concurrently(ctx, n, s.paths.width(), f)
 }
 
 // rowGroup is a row group that has to be read.
@@ -245,11 +251,11 @@ func (s *parquetFiles) rowGroups(ctx context.Context, schema *arrow.Schema, requ
 	if err != nil {
 		return nil, err
 	}
-	dictionaries, filters, err := s.excludeMembers(ctx, all, request.Where, possible)
+	dictionaries, filters, err := s.excludeMembers(ctx, all, request.Where, request.Counters, possible)
 	if err != nil {
 		return nil, err
 	}
-	indices, err := s.excludePages(ctx, schema, all, request.Where, possible)
+	indices, err := s.excludePages(ctx, schema, all, request.Where, request.Counters, possible)
 	if err != nil {
 		return nil, err
 	}

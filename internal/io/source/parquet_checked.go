@@ -35,6 +35,10 @@ type checkedChunk struct {
 	kept  []byte
 }
 
+func newChecks(from io.ReaderAt) *checkedAt {
+	return &checkedAt{from: from, chunks: map[int64]checkedChunk{}, dictionaries: map[int64]int64{}}
+}
+
 // expect announces a column chunk. If again is true, it is read twice, and the second time
 // from memory.
 func (c *checkedAt) expect(f *footer, rowGroup, leaf int, again bool) {

@@ -42,7 +42,7 @@ func (s *parquetFiles) Excluded(ctx context.Context, where []expr.Expr) (Exclusi
 	if err != nil {
 		return Exclusion{}, wrap(s, err)
 	}
-	if _, err := s.excludePages(ctx, schema, groups, where, possible); err != nil {
+	if _, err := s.excludePages(ctx, schema, groups, where, nil, possible); err != nil {
 		return Exclusion{}, wrap(s, err)
 	}
 	exclusion := Exclusion{RowGroups: len(groups), Files: len(s.files)}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet/file"
@@ -28,14 +28,16 @@ import (
 type parquetFile struct {
 	path   string
 	values []*string // of the partitions
-	open   func() (*opened, error)
+	open   opener
 
 	mu     sync.Mutex
 	cached *footer
 }
 
-func openReaderAt(r io.ReaderAt, size int64) func() (*opened, error) {
-	return func() (*opened, error) { return &opened{from: r, close: func() error { return nil }, size: size}, nil }
+func openReaderAt(r io.ReaderAt, size int64) opener {
+	return func(context.Context, *Counters) (*opened, error) {
+		return &opened{from: r, close: func() error { return nil }, version: version{size: size}}, nil
+	}
 }
 
 // ReadAt marks errors of the reader, so that they are not taken for damage of the file.
@@ -63,8 +65,7 @@ type footer struct {
 	leaves [][]int
 	// refused are the errors of fields whose types cannot be read.
 	refused map[int]error
-	size    int64
-	changed time.Time
+	version
 
 	mu sync.Mutex
 	// ranges are those of columns in all row groups, as far as conditions have asked for them.
@@ -72,8 +73,8 @@ type footer struct {
 }
 
 // footer returns the footer of a file, read again if the file has changed.
-func (f *parquetFile) footer() (*footer, error) {
-	open, err := f.open()
+func (f *parquetFile) footer(ctx context.Context) (*footer, error) {
+	open, err := f.open(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (f *parquetFile) footer() (*footer, error) {
 func (f *parquetFile) footerOf(open *opened) (*footer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.cached != nil && f.cached.size == open.size && f.cached.changed.Equal(open.changed) {
+	if f.cached != nil && f.cached.equal(open.version) {
 		return f.cached, nil
 	}
 	read, err := readFooter(open)
@@ -169,7 +170,7 @@ func decodeFooter(open *opened, options ...file.ReadOption) (f *footer, err erro
 	if err != nil {
 		return nil, err
 	}
-	f = &footer{metadata: reader.MetaData(), schema: schema, leaves: make([][]int, schema.NumFields()), size: open.size, changed: open.changed}
+	f = &footer{metadata: reader.MetaData(), schema: schema, leaves: make([][]int, schema.NumFields()), version: open.version}
 	columns := f.metadata.Schema
 	for leaf := range columns.NumColumns() {
 		place := columns.Root().FieldIndexByField(columns.ColumnRoot(leaf))

@@ -79,17 +79,17 @@ func isNaN(value any) bool {
 // excludeMembers sets possible to false for row groups that have none of the values of a
 // condition, by their dictionaries and Bloom filters. It returns how many it found by each.
 // A dictionary or filter that cannot be read excludes nothing.
-func (s *parquetFiles) excludeMembers(ctx context.Context, groups []rowGroup, conditions []expr.Expr, possible []bool) (dictionaries, filters int64, err error) {
+func (s *parquetFiles) excludeMembers(ctx context.Context, groups []rowGroup, conditions []expr.Expr, counters *Counters, possible []bool) (dictionaries, filters int64, err error) {
 	members := membersOf(conditions)
 	if len(members) == 0 {
 		return 0, 0, nil
 	}
 	var byDictionary, byFilter atomic.Int64
-	err = inParallel(ctx, len(groups), func(i int) error {
+	err = s.inParallel(ctx, len(groups), func(i int) error {
 		if !possible[i] {
 			return nil
 		}
-		g := groupValues{rowGroup: groups[i]}
+		g := groupValues{rowGroup: groups[i], ctx: ctx, counters: counters}
 		defer g.close()
 		for _, m := range members {
 			if s.isPartition(m.column) {
@@ -124,7 +124,9 @@ func (s *parquetFiles) isPartition(column string) bool {
 // groupValues reads the dictionaries and filters of a row group.
 type groupValues struct {
 	rowGroup
-	opened *opened
+	ctx      context.Context
+	counters *Counters
+	opened   *opened
 }
 
 func (g *groupValues) close() {
@@ -146,10 +148,10 @@ func (g *groupValues) open() (err error) {
 	if g.opened != nil {
 		return nil
 	}
-	if g.opened, err = g.file.open(); err != nil {
+	if g.opened, err = g.file.open(g.ctx, g.counters); err != nil {
 		return err
 	}
-	if g.opened.size != g.footer.size || !g.opened.changed.Equal(g.footer.changed) {
+	if !g.opened.equal(g.footer.version) {
 		return errors.New("the file has changed")
 	}
 	return nil

@@ -44,17 +44,17 @@ func pageOf(list []pages.Location, row int64) int {
 
 // excludePages sets the spans of row groups that may have a row which meets the conditions, and possible to false for
 // those that have no span. It returns how many these are.
-func (s *parquetFiles) excludePages(ctx context.Context, schema *arrow.Schema, groups []rowGroup, where []expr.Expr, possible []bool) (int64, error) {
+func (s *parquetFiles) excludePages(ctx context.Context, schema *arrow.Schema, groups []rowGroup, where []expr.Expr, counters *Counters, possible []bool) (int64, error) {
 	columns := columnsOf(where)
 	if len(columns) == 0 || !pageIndices {
 		return 0, nil
 	}
 	var excluded atomic.Int64
-	err := inParallel(ctx, len(groups), func(i int) error {
+	err := s.inParallel(ctx, len(groups), func(i int) error {
 		if !possible[i] {
 			return nil
 		}
-		indices, err := s.pageIndices(groups[i], columns)
+		indices, err := s.pageIndices(ctx, groups[i], columns, counters)
 		if err != nil {
 			return s.fail(groups[i].file, groups[i].index, damaged(err))
 		}
@@ -133,28 +133,44 @@ func (s *parquetFiles) possibleSpans(ctx context.Context, schema *arrow.Schema, 
 }
 
 // pageIndices reads the page indices of columns of a row group, as far as it has them.
-func (s *parquetFiles) pageIndices(group rowGroup, columns []string) (map[string]*indexedColumn, error) {
+func (s *parquetFiles) pageIndices(ctx context.Context, group rowGroup, columns []string, counters *Counters) (map[string]*indexedColumn, error) {
 	indices := map[string]*indexedColumn{}
-	g := groupValues{rowGroup: group}
+	g := groupValues{rowGroup: group, ctx: ctx, counters: counters}
 	defer g.close()
+	var leaves []int
 	for _, column := range columns {
-		if s.isPartition(column) || group.rows == 0 {
+		if leaf, _, ok := g.indexed(s, column); ok {
+			leaves = append(leaves, leaf)
+		}
+	}
+	if len(leaves) == 0 {
+		return indices, nil
+	}
+	from, err := g.indexReader(leaves)
+	if err != nil {
+		return nil, err
+	}
+	for _, column := range columns {
+		leaf, t, ok := g.indexed(s, column)
+		if !ok {
 			continue
 		}
-		leaf, t, ok := g.leaf(column)
-		if !ok || !group.footer.hasPageIndex(group.index, leaf) {
-			continue
-		}
-		if err := g.open(); err != nil {
-			return nil, err
-		}
-		c, err := group.footer.indexOf(g.opened, group.index, leaf, t)
+		c, err := group.footer.indexOf(from, group.index, leaf, t)
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", column, err)
 		}
 		indices[column] = c
 	}
 	return indices, nil
+}
+
+// indexed returns the leaf of a column with a page index in the row group.
+func (g *groupValues) indexed(s *parquetFiles, column string) (leaf int, t arrow.DataType, ok bool) {
+	if s.isPartition(column) || g.rows == 0 {
+		return 0, nil, false
+	}
+	leaf, t, ok = g.leaf(column)
+	return leaf, t, ok && g.footer.hasPageIndex(g.index, leaf)
 }
 
 // hasPageIndex reports whether a column chunk has a column index and an offset index.
@@ -227,8 +243,8 @@ func (f *footer) locations(from io.ReaderAt, rowGroup, leaf int) ([]pages.Locati
 
 // indexBytes reads an index.
 func (f *footer) indexBytes(from io.ReaderAt, offset int64, length int32) ([]byte, error) {
-	if offset < 0 || length < 0 || offset > f.size || int64(length) > f.size-offset {
-		return nil, fmt.Errorf("a page index has %d bytes from byte %d on, the file %d: %w", length, offset, f.size, ErrContents)
+	if err := f.checkIndex(offset, length); err != nil {
+		return nil, err
 	}
 	data := make([]byte, length)
 	return data, readPart(from, data, offset)

@@ -24,6 +24,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/objecttest"
 	"github.com/gpuframe/gpuframe/internal/testing/pagestest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -167,6 +168,12 @@ func TestRandomPageIndices(t *testing.T) {
 		property.Check(t, func(r *rapid.T) {
 			f := drawIndexed(t, r)
 			s, err := source.ParquetReaderAt("data", bytes.NewReader(f.data), int64(len(f.data)))
+			if rapid.Bool().Draw(r, "object") {
+				defer drawObjects(r)()
+				var store objecttest.Memory
+				store.Set("mem://bucket/data", f.data)
+				s, err = source.Files{Store: &store}.Parquet([]string{"mem://bucket/data"})
+			}
 			require.NoError(r, err)
 			for range 4 {
 				condition := f.condition(r, 2)

@@ -20,6 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/objectstore"
 )
 
 const (
@@ -80,6 +81,8 @@ func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup,
 	}
 	if onDevice {
 		a.most = len(groups) // they wait for reads, not for processors
+	} else {
+		a.most = max(a.most, min(len(groups), s.paths.width()))
 	}
 	return &parquetReader{a.begin(), p}
 }
@@ -155,7 +158,7 @@ func (p *parquetRecords) decode(ctx context.Context, part int, yield func(arrow.
 
 func (p *parquetRecords) decodeGroup(ctx context.Context, part int, yield func(arrow.Record) bool) (err error) {
 	group := p.groups[part]
-	used, err := p.use(group)
+	used, err := p.use(ctx, group)
 	if err != nil {
 		return err
 	}
@@ -166,6 +169,9 @@ func (p *parquetRecords) decodeGroup(ctx context.Context, part int, yield func(a
 		wholes: make([]*arrow.Chunked, p.schema.NumFields()),
 	}
 	defer d.release()
+	if err := d.fetchGroup(ctx, used.opened); err != nil {
+		return err
+	}
 	if group.spans == nil {
 		compressed, _ := group.footer.bytesOf(group.index, d.leaves)
 		p.counters.FileBytes.Add(compressed)
@@ -239,6 +245,8 @@ type groupDecoder struct {
 	// before the first rows are read.
 	parts   []*chunkPart
 	bytesOf []*arrowmemory.Buffer
+	// fetched is what was read of an object of a store, or nil.
+	fetched *fetched
 	// done is the number of rows that were decoded, and at the next row of the row group.
 	done, at int64
 }
@@ -484,6 +492,9 @@ func encodedBy(chunk *arrow.Chunked, length int64) bool {
 }
 
 func (d *groupDecoder) release() {
+	if d.fetched != nil {
+		d.fetched.release()
+	}
 	for _, chunk := range d.chunks {
 		if chunk != nil {
 			chunk.bytes.Release()
@@ -512,22 +523,25 @@ func (d *groupDecoder) release() {
 }
 
 // use opens the file of a row group, or shares it with other row groups in flight.
-func (p *parquetRecords) use(group rowGroup) (*usedFile, error) {
+func (p *parquetRecords) use(ctx context.Context, group rowGroup) (*usedFile, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if used := p.users[group.file]; used != nil {
 		used.users++
 		return used, nil
 	}
-	open, err := group.file.open()
+	open, err := group.file.open(ctx, p.counters)
 	if err != nil {
 		return nil, err
 	}
-	if open.size != group.footer.size || !open.changed.Equal(group.footer.changed) {
+	if !open.equal(group.footer.version) {
 		err := fmt.Errorf("the file changed while it was read: %w", ErrContents)
+		if open.remote != nil {
+			err = readError(objectstore.ErrChanged)
+		}
 		return nil, errors.Join(err, open.close())
 	}
-	used := &usedFile{users: 1, opened: open, checks: &checkedAt{from: open, chunks: map[int64]checkedChunk{}, dictionaries: map[int64]int64{}}}
+	used := &usedFile{users: 1, opened: open, checks: newChecks(open)}
 	if used.reader, err = p.arrowReader(used.checks, group.footer.size, group.footer.metadata); err != nil {
 		return nil, errors.Join(err, open.close())
 	}

@@ -63,6 +63,10 @@ func (d *groupDecoder) readRegions(ctx context.Context) {
 	if err != nil {
 		return
 	}
+	if d.fetched != nil {
+		d.sliceFetched(list)
+		return
+	}
 	memories, failures := make([]*arrowmemory.Buffer, len(list)), make([]error, len(list))
 	var mu sync.Mutex
 	var reading sync.WaitGroup

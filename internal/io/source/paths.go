@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
+	"github.com/gpuframe/gpuframe/objectstore"
 )
 
 // A path is a file and the values of the folders named key=value above it.
@@ -24,6 +26,8 @@ type path struct {
 	name string
 	// values are by partition. Nil is a null.
 	values []*string
+	// object is that of a store, or nil.
+	object *object
 }
 
 // paths are the files of a source, in their order, and the partitions that their
@@ -44,23 +48,36 @@ type partition struct {
 // nullFolder is the value of a folder of nulls, as Hive names it.
 const nullFolder = "__HIVE_DEFAULT_PARTITION__"
 
+// wildcards begin the parts of patterns that stand for others.
+const wildcards = "*?["
+
 // expand lists the files of paths: files, patterns of filepath.Glob, and folders, which
 // are walked for files with one of the extensions. Files and folders that begin with a
-// dot or an underscore are left out of walks.
+// dot or an underscore are left out of walks. URLs are names of objects: see objectNames.
 func (f Files) expand(patterns []string, extensions []string) (*paths, error) {
 	if len(patterns) == 0 {
 		return nil, fmt.Errorf("no paths, expected at least one: %w", ErrArgument)
 	}
-	p := &paths{patterns: patterns}
+	p := &paths{patterns: displayed(patterns)}
 	var keys [][]string
-	add := func(name, below string) error {
-		names, values := folders(name, below)
+	add := func(file path, below string) error {
+		var names []string
+		names, file.values = folders(file.name, below)
 		keys = append(keys, names)
-		p.files = append(p.files, path{name: name, values: values})
+		p.files = append(p.files, file)
 		return nil
 	}
 	for _, each := range patterns {
-		if err := f.visit(f.name(each), extensions, add); err != nil {
+		store, err := f.storeOf(each)
+		if err != nil {
+			return nil, err
+		}
+		if store != nil {
+			err = (&objectNames{ctx: context.Background(), store: store, extensions: extensions, add: add}).visit(each)
+		} else {
+			err = f.visit(f.name(each), extensions, func(name, below string) error { return add(path{name: name}, below) })
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -80,6 +97,15 @@ func (f Files) expand(patterns []string, extensions []string) (*paths, error) {
 	return p, nil
 }
 
+// displayed returns names of files as they may be shown.
+func displayed(names []string) []string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = objectstore.Display(name)
+	}
+	return list
+}
+
 // visit calls add for the files of one path, in lexical order. Folders named key=value
 // count below the folder, or below the first part of the pattern with a wildcard.
 func (f Files) visit(pattern string, extensions []string, add func(name, below string) error) error {
@@ -89,7 +115,7 @@ func (f Files) visit(pattern string, extensions []string, add func(name, below s
 		return f.walkFolder(pattern, pattern, extensions, add)
 	case err == nil:
 		return add(pattern, filepath.Dir(pattern))
-	case !strings.ContainsAny(pattern, "*?["):
+	case !strings.ContainsAny(pattern, wildcards):
 		return err
 	}
 	matches, err := f.glob(pattern)
@@ -99,7 +125,7 @@ func (f Files) visit(pattern string, extensions []string, add func(name, below s
 	if len(matches) == 0 {
 		return &fs.PathError{Op: "glob", Path: pattern, Err: fs.ErrNotExist}
 	}
-	before, _, _ := strings.Cut(pattern, pattern[strings.IndexAny(pattern, "*?["):][:1])
+	before, _, _ := strings.Cut(pattern, pattern[strings.IndexAny(pattern, wildcards):][:1])
 	root := filepath.Dir(before + "x")
 	for _, name := range matches {
 		info, err := f.stat(name)
@@ -138,9 +164,14 @@ func (f Files) walkFolder(folder, root string, extensions []string, add func(nam
 		return add(name, root)
 	})
 	if err == nil && !hasFiles {
-		err = &fs.PathError{Op: "read folder", Path: folder, Err: fmt.Errorf("it has no files with the extension %s: %w", strings.Join(extensions, " or "), fs.ErrNotExist)}
+		err = withoutFiles(folder, extensions)
 	}
 	return err
+}
+
+// withoutFiles is the error of a folder without files.
+func withoutFiles(folder string, extensions []string) error {
+	return &fs.PathError{Op: "read folder", Path: folder, Err: fmt.Errorf("it has no files with the extension %s: %w", strings.Join(extensions, " or "), fs.ErrNotExist)}
 }
 
 // folders returns the keys and values of the folders of a file that are named

@@ -12,6 +12,8 @@ import (
 // time, and the memory of what is read before a reader's first table is needed. It is safe for concurrent use.
 type Readahead struct {
 	turns turns
+	// requests are the turns of requests to stores of objects, which wait for answers and not for processors.
+	requests turns
 
 	mu sync.Mutex
 	// left is the memory that may still be read early.
@@ -28,24 +30,31 @@ func NewReadahead(m *memory.Manager) *Readahead {
 	if m != nil && m.Device().Kind() != device.Host {
 		processors -= processors / 8
 	}
-	return &Readahead{turns: turns{free: processors}, left: mostEarly}
+	return &Readahead{turns: turns{free: processors}, requests: turns{free: mostRequests}, left: mostEarly}
 }
 
 // readerTurns are the turns of one reader.
 type readerTurns struct {
 	*Readahead
-	order readerOrder
+	order, requestOrder readerOrder
 	// early is the memory that the reader has taken of that for early reading.
 	early int64
 }
 
 // reader returns the turns of the next reader.
-func (r *Readahead) reader() *readerTurns { return &readerTurns{Readahead: r, order: r.turns.next()} }
+func (r *Readahead) reader() *readerTurns {
+	return &readerTurns{Readahead: r, order: r.turns.next(), requestOrder: r.requests.next()}
+}
 
 // begin waits for the turn of a goroutine that works on a part. Call end afterwards.
 func (r *readerTurns) begin(part int) { r.turns.begin(r.order, part) }
 
 func (r *readerTurns) end() { r.turns.end() }
+
+// beginRequest waits for the turn of a request. Call endRequest afterwards.
+func (r *readerTurns) beginRequest(part int) { r.requests.begin(r.requestOrder, part) }
+
+func (r *readerTurns) endRequest() { r.requests.end() }
 
 // takeEarly takes memory for early reading, or returns false if too little is left.
 func (r *readerTurns) takeEarly(bytes int64) bool {
@@ -61,6 +70,7 @@ func (r *readerTurns) takeEarly(bytes int64) bool {
 // need notes that the reader's tables are needed now: it is ahead of those that read early.
 func (r *readerTurns) need() {
 	r.turns.need(r.order)
+	r.requests.need(r.requestOrder)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.left, r.early = r.left+r.early, 0

@@ -66,7 +66,7 @@ func (b beginnings) open(place int, read func(file *stream) error) error {
 
 func (b beginnings) reading(place int, read func(file *stream) error) (err error) {
 	defer recovered(&err)
-	file, err := b.source.open(place, new(Counters))
+	file, err := b.source.open(b.ctx, place, new(Counters))
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ type streams struct {
 	format format
 	paths  *paths
 	// open opens a file by its place. The counters count its bytes.
-	open func(place int, counters *Counters) (*stream, error)
+	open func(ctx context.Context, place int, counters *Counters) (*stream, error)
 	// once is set for a source that can be opened once. Its schema has been read.
 	once bool
 
@@ -97,8 +97,10 @@ type streams struct {
 type stream struct {
 	io.Reader
 	// at reads the file at any position. Only an io.ReaderAt has it.
-	at    *io.SectionReader
-	close func() error
+	at *io.SectionReader
+	// forward reports that reading from the beginning to the end takes less time than at other positions.
+	forward bool
+	close   func() error
 }
 
 // streams makes a source of paths.
@@ -107,13 +109,22 @@ func (f Files) streams(format format, list, extensions []string) (Source, error)
 	if err != nil {
 		return nil, pathError(format.name(), list, err)
 	}
-	return &streams{format: format, paths: matches, open: func(place int, counters *Counters) (*stream, error) {
-		open, err := f.opening(matches.files[place].name)()
+	openers := make([]opener, len(matches.files))
+	for i, each := range matches.files {
+		openers[i] = f.opening(each)
+	}
+	return &streams{format: format, paths: matches, open: func(ctx context.Context, place int, counters *Counters) (*stream, error) {
+		open, err := openers[place](ctx, counters)
 		if err != nil {
 			return nil, err
 		}
-		at := io.NewSectionReader(countedAt{open, counters}, 0, open.size)
-		file := &stream{Reader: at, at: at, close: open.close}
+		var from io.ReaderAt = open
+		if open.remote != nil {
+			blocks := newObjectBlocks(open.remote)
+			from, open.close = blocks, blocks.close
+		}
+		at := io.NewSectionReader(countedAt{from, counters}, 0, open.size)
+		file := &stream{Reader: at, at: at, forward: open.remote != nil, close: open.close}
 		if _, arrows := format.(ipcFormat); arrows {
 			return file, nil
 		}
@@ -129,7 +140,7 @@ func newStream(f format, name string, r io.Reader) (Source, error) {
 	// The bytes that the schema was read from are read again.
 	read := &again{from: marked{r}}
 	s := &streams{format: f, paths: &paths{patterns: []string{name}, files: []path{{name: name}}}, once: true}
-	s.open = func(_ int, counters *Counters) (*stream, error) {
+	s.open = func(_ context.Context, _ int, counters *Counters) (*stream, error) {
 		return &stream{Reader: counted{read, counters}, close: func() error { return nil }}, nil
 	}
 	if _, err := s.Schema(context.Background()); err != nil {
@@ -226,6 +237,7 @@ func (s *streams) Open(ctx context.Context, m *memory.Manager, request Request) 
 			return nil, wrap(s, fmt.Errorf("it was opened before: collect its rows into a table to read them again: %w", ErrUsed))
 		}
 	}
+	s.paths.report(request.Counters)
 	r := &streamRecords{source: s, manager: m, schema: selected.schema, allocator: arrowmemory.DefaultAllocator, counters: request.Counters.or()}
 	if d, ok := s.decoder.(deviceDecoder); ok {
 		r.onDevice = d.onDevice(m, r.columns())
@@ -349,7 +361,7 @@ func (r *streamRecords) decode(ctx context.Context, place int, yield func(arrow.
 
 func (r *streamRecords) decodeFile(ctx context.Context, place int, yield func(arrow.Record) bool) (err error) {
 	defer recovered(&err)
-	file, err := r.source.open(place, r.counters)
+	file, err := r.source.open(ctx, place, r.counters)
 	if err != nil {
 		return err
 	}

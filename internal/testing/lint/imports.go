@@ -37,6 +37,7 @@ var Levels = []Level{
 		"internal/op/aggregate", "internal/op/lookback", "internal/op/parallel", "internal/op/strategy",
 		"internal/testing/explore", "internal/testing/lint",
 		"internal/text/apiterms", "internal/text/regex", "internal/text/render", "internal/text/textvalue",
+		"objectstore",
 		"sql/parse", "sql/tree",
 	}},
 	{"device", []string{

@@ -1,0 +1,16 @@
+package objectstore
+
+import (
+	"context"
+	"time"
+)
+
+// Paused sends a request that fails, and notes the pauses instead of waiting.
+func Paused(ctx context.Context, retry Retry, pauses *[]time.Duration, failure error) (Object, error) {
+	retry.wait = func(_ context.Context, pause time.Duration) error {
+		*pauses = append(*pauses, pause)
+		return nil
+	}
+	r := WithRetry(nil, retry).(*retrying)
+	return Object{}, r.do(ctx, 0, func(context.Context) error { return failure })
+}

@@ -1,0 +1,173 @@
+package objectstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// Retry is how requests are repeated that fail with [ErrThrottled], [ErrUnavailable] or [ErrTruncated]. The zero value has
+// defaults.
+type Retry struct {
+	// Attempts is the number of attempts of a request. Zero means 6.
+	Attempts int
+	// Pause is the time before the second attempt, which doubles for each further one, up to MostPause; a random part
+	// of up to half of it is left out. Zero means 200 ms and 10 s. A store that asks for more time gets it, up to MostPause.
+	Pause, MostPause time.Duration
+	// Timeout is the time after which an attempt is given up and repeated, and a further second for each MiB. Zero
+	// means 30 s.
+	Timeout time.Duration
+
+	// wait waits, or returns the error of the context. Tests change it.
+	wait func(ctx context.Context, pause time.Duration) error
+}
+
+// WithRetry returns a store that repeats requests.
+func WithRetry(store Store, retry Retry) Store {
+	if before, ok := store.(*retrying); ok {
+		store = before.store
+	}
+	if retry.Attempts <= 0 {
+		retry.Attempts = 6
+	}
+	if retry.Pause <= 0 {
+		retry.Pause = 200 * time.Millisecond
+	}
+	if retry.MostPause <= 0 {
+		retry.MostPause = 10 * time.Second
+	}
+	if retry.Timeout <= 0 {
+		retry.Timeout = 30 * time.Second
+	}
+	if retry.wait == nil {
+		retry.wait = wait
+	}
+	return &retrying{store, retry}
+}
+
+func wait(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// retrying is a store that repeats requests.
+type retrying struct {
+	store Store
+	retry Retry
+}
+
+// errTimeout is the cause of the end of an attempt.
+var errTimeout = fmt.Errorf("no answer in time: %w", ErrUnavailable)
+
+// do repeats a request that transfers a number of bytes.
+func (r *retrying) do(ctx context.Context, bytes int, request func(ctx context.Context) error) error {
+	for attempt := 1; ; attempt++ {
+		err := r.attempt(ctx, bytes, request)
+		if err == nil || ctx.Err() != nil || !temporary(err) {
+			return err
+		}
+		if attempt >= r.retry.Attempts {
+			return fmt.Errorf("after %d attempts: %w", attempt, err)
+		}
+		if failure := r.retry.wait(ctx, r.pause(attempt, err)); failure != nil {
+			return fmt.Errorf("%w: %w", failure, err)
+		}
+	}
+}
+
+// attempt makes a request once, with a limit of its time.
+func (r *retrying) attempt(ctx context.Context, bytes int, request func(ctx context.Context) error) error {
+	limited, stop := context.WithTimeoutCause(ctx, r.retry.Timeout+time.Duration(bytes>>20)*time.Second, errTimeout)
+	defer stop()
+	err := request(limited)
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(limited), errTimeout) {
+		var failed *Error
+		if errors.As(err, &failed) {
+			late := *failed
+			late.Err = errTimeout
+			return &late
+		}
+		return errTimeout
+	}
+	return err
+}
+
+// pause is the time before the next attempt.
+func (r *retrying) pause(attempt int, err error) time.Duration {
+	pause := min(r.retry.Pause<<min(attempt-1, 20), r.retry.MostPause)
+	pause -= rand.N(pause/2 + 1)
+	var failed *Error
+	if errors.As(err, &failed) {
+		pause = max(pause, min(failed.RetryAfter, r.retry.MostPause))
+	}
+	return pause
+}
+
+// Stat implements [Store].
+func (r *retrying) Stat(ctx context.Context, name string) (object Object, err error) {
+	err = r.do(ctx, 0, func(ctx context.Context) (err error) {
+		object, err = r.store.Stat(ctx, name)
+		return err
+	})
+	return object, err
+}
+
+// ReadRange implements [Store].
+func (r *retrying) ReadRange(ctx context.Context, object Object, into []byte, offset int64) error {
+	return r.do(ctx, len(into), func(ctx context.Context) error { return r.store.ReadRange(ctx, object, into, offset) })
+}
+
+// List implements [Store].
+func (r *retrying) List(ctx context.Context, prefix, token string) (page []Object, next string, err error) {
+	err = r.do(ctx, 0, func(ctx context.Context) (err error) {
+		page, next, err = r.store.List(ctx, prefix, token)
+		return err
+	})
+	return page, next, err
+}
+
+// Put implements [Store].
+func (r *retrying) Put(ctx context.Context, name string, contents []byte) error {
+	return r.do(ctx, len(contents), func(ctx context.Context) error { return r.store.Put(ctx, name, contents) })
+}
+
+// Create implements [Store].
+func (r *retrying) Create(ctx context.Context, name string) (upload Upload, err error) {
+	err = r.do(ctx, 0, func(ctx context.Context) (err error) {
+		upload, err = r.store.Create(ctx, name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &retryingUpload{r, upload}, nil
+}
+
+// retryingUpload is an upload that repeats requests.
+type retryingUpload struct {
+	*retrying
+	upload Upload
+}
+
+// WritePart implements [Upload].
+func (u *retryingUpload) WritePart(ctx context.Context, number int, contents []byte) error {
+	return u.do(ctx, len(contents), func(ctx context.Context) error { return u.upload.WritePart(ctx, number, contents) })
+}
+
+// Commit implements [Upload].
+func (u *retryingUpload) Commit(ctx context.Context, parts int) error {
+	return u.do(ctx, 0, func(ctx context.Context) error { return u.upload.Commit(ctx, parts) })
+}
+
+// Abort implements [Upload].
+func (u *retryingUpload) Abort(ctx context.Context) error {
+	return u.do(ctx, 0, u.upload.Abort)
+}

@@ -1,0 +1,254 @@
+// Package s3 reads and writes objects of Amazon S3, and of stores with its interface: it registers the scheme s3 for
+// queries. Import it for that:
+//
+//	import _ "github.com/gpuframe/gpuframe/objectstore/s3"
+//
+//	gpu.Parquet("s3://bucket/sales/year=*/*.parquet")
+//
+// Credentials, the region and the endpoint are those of the usual chain of the AWS SDK: the environment (AWS_ACCESS_KEY_ID,
+// AWS_REGION, AWS_PROFILE, AWS_ENDPOINT_URL and so on), the shared files, web identities, containers and instances. With
+// AWS_SKIP_SIGNATURE=true requests have no signature, as for public buckets. [New] takes them from a program.
+package s3
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/gpuframe/gpuframe/objectstore"
+	"github.com/gpuframe/gpuframe/objectstore/https"
+)
+
+var registered = objectstore.Register("s3", func() (objectstore.Store, error) { return New(context.Background(), Options{}) })
+
+// Registered returns the error of registering the scheme: another package has taken it. Otherwise it returns nil.
+func Registered() error { return registered }
+
+// Options describe a store. The zero value is that of the environment.
+type Options struct {
+	// Region is the region of the buckets. Empty means that of the environment, or us-east-1.
+	Region string
+	// Endpoint is the URL of the store. Empty means that of the environment, or of Amazon. Buckets are part of the path with
+	// an endpoint, and of the host name without one.
+	Endpoint string
+	// VirtualHosts makes buckets a part of the host name of the endpoint, too.
+	VirtualHosts bool
+	// Credentials are used instead of those of the environment.
+	Credentials aws.CredentialsProvider
+	// Anonymous sends requests without a signature.
+	Anonymous bool
+	// RequesterPays accepts the cost of requests to buckets whose owner does not pay.
+	RequesterPays bool
+	// Client sends requests. Nil means one that keeps connections open.
+	Client *http.Client
+}
+
+// Store is the objects of buckets. Names are s3://bucket/key; keys are not escaped. See [objectstore.Store].
+type Store struct {
+	client *s3.Client
+	payer  types.RequestPayer
+}
+
+// New returns a store. It sends no request.
+func New(ctx context.Context, options Options) (*Store, error) {
+	if options.Client == nil {
+		options.Client = &http.Client{Transport: https.Transport()}
+	}
+	load := []func(*config.LoadOptions) error{
+		config.WithHTTPClient(options.Client), config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }),
+		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired), config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired),
+	}
+	if options.Region != "" {
+		load = append(load, config.WithRegion(options.Region))
+	}
+	if options.Credentials != nil {
+		load = append(load, config.WithCredentialsProvider(options.Credentials))
+	}
+	if options.Anonymous || options.Credentials == nil && strings.EqualFold(os.Getenv("AWS_SKIP_SIGNATURE"), "true") {
+		load = append(load, config.WithCredentialsProvider(aws.AnonymousCredentials{}))
+	}
+	settings, err := config.LoadDefaultConfig(ctx, load...)
+	if err != nil {
+		return nil, fmt.Errorf("read the settings of the AWS SDK: %w: %w", err, objectstore.ErrCredentials)
+	}
+	if settings.Region == "" {
+		settings.Region = "us-east-1"
+	}
+	s := &Store{client: s3.NewFromConfig(settings, func(o *s3.Options) {
+		if options.Endpoint != "" {
+			o.BaseEndpoint = aws.String(options.Endpoint)
+		}
+		o.UsePathStyle = o.BaseEndpoint != nil && !options.VirtualHosts
+		o.DisableLogOutputChecksumValidationSkipped = true
+	})}
+	if options.RequesterPays {
+		s.payer = types.RequestPayerRequester
+	}
+	return s, nil
+}
+
+// place is the bucket and the key of a name, or of the beginning of names.
+type place struct{ scheme, bucket, key string }
+
+func placeOf(operation, name string) (p place, err error) {
+	scheme, rest, ok := strings.Cut(name, "://")
+	bucket, key, slash := strings.Cut(rest, "/")
+	if !ok || bucket == "" || !slash {
+		return place{}, &objectstore.Error{Operation: operation, URL: name, Err: fmt.Errorf("expected a URL such as s3://bucket/key: %w", objectstore.ErrResponse)}
+	}
+	return place{scheme, bucket, key}, nil
+}
+
+// Stat implements [objectstore.Store].
+func (s *Store) Stat(ctx context.Context, name string) (objectstore.Object, error) {
+	p, err := placeOf("stat", name)
+	if err != nil {
+		return objectstore.Object{}, err
+	}
+	head, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &p.bucket, Key: &p.key, RequestPayer: s.payer})
+	if err != nil {
+		return objectstore.Object{}, failure(ctx, "stat", name, err)
+	}
+	return objectstore.Object{Name: name, Size: aws.ToInt64(head.ContentLength), ETag: aws.ToString(head.ETag), Modified: aws.ToTime(head.LastModified)}, nil
+}
+
+// ReadRange implements [objectstore.Store].
+func (s *Store) ReadRange(ctx context.Context, object objectstore.Object, into []byte, offset int64) error {
+	p, err := placeOf("read", object.Name)
+	if err != nil || len(into) == 0 {
+		return err
+	}
+	input := &s3.GetObjectInput{Bucket: &p.bucket, Key: &p.key, RequestPayer: s.payer, Range: aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+int64(len(into))-1))}
+	if object.ETag != "" {
+		input.IfMatch = &object.ETag
+	}
+	answer, err := s.client.GetObject(ctx, input)
+	if err != nil {
+		return failure(ctx, "read", object.Name, err)
+	}
+	defer answer.Body.Close()
+	fail := func(err error) error {
+		return &objectstore.Error{Operation: "read", URL: object.Name, RequestID: requestID(answer.ResultMetadata), Err: err}
+	}
+	if etag := aws.ToString(answer.ETag); object.ETag != "" && etag != "" && etag != object.ETag {
+		return fail(objectstore.ErrChanged) // of stores that do not compare it
+	}
+	if begin := fmt.Sprintf("bytes %d-", offset); !strings.HasPrefix(aws.ToString(answer.ContentRange), begin) {
+		return fail(fmt.Errorf("the answer is another range: %w", objectstore.ErrResponse))
+	}
+	n, err := io.ReadFull(answer.Body, into)
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fail(fmt.Errorf("%d of %d bytes from byte %d on: %w", n, len(into), offset, objectstore.ErrTruncated))
+	case err != nil:
+		return fail(objectstore.TransportError(ctx, err))
+	}
+	return nil
+}
+
+// List implements [objectstore.Store].
+func (s *Store) List(ctx context.Context, prefix, token string) (page []objectstore.Object, next string, err error) {
+	p, err := placeOf("list", prefix)
+	if err != nil {
+		return nil, "", err
+	}
+	input := &s3.ListObjectsV2Input{Bucket: &p.bucket, Prefix: &p.key, RequestPayer: s.payer}
+	if token != "" {
+		input.ContinuationToken = &token
+	}
+	answer, err := s.client.ListObjectsV2(ctx, input)
+	if err != nil {
+		return nil, "", failure(ctx, "list", prefix, err)
+	}
+	for _, each := range answer.Contents {
+		page = append(page, objectstore.Object{
+			Name: p.scheme + "://" + p.bucket + "/" + aws.ToString(each.Key), Size: aws.ToInt64(each.Size), ETag: aws.ToString(each.ETag), Modified: aws.ToTime(each.LastModified),
+		})
+	}
+	if aws.ToBool(answer.IsTruncated) {
+		next = aws.ToString(answer.NextContinuationToken)
+	}
+	return page, next, nil
+}
+
+// Put implements [objectstore.Store].
+func (s *Store) Put(ctx context.Context, name string, contents []byte) error {
+	p, err := placeOf("write", name)
+	if err != nil {
+		return err
+	}
+	_, err = s.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &p.bucket, Key: &p.key, RequestPayer: s.payer, Body: bytes.NewReader(contents), ContentLength: aws.Int64(int64(len(contents)))})
+	return failure(ctx, "write", name, err)
+}
+
+// Create implements [objectstore.Store]: an upload of several parts.
+func (s *Store) Create(ctx context.Context, name string) (objectstore.Upload, error) {
+	p, err := placeOf("write", name)
+	if err != nil {
+		return nil, err
+	}
+	created, err := s.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &p.bucket, Key: &p.key, RequestPayer: s.payer})
+	if err != nil {
+		return nil, failure(ctx, "write", name, err)
+	}
+	return &upload{store: s, name: name, place: p, id: created.UploadId, etags: map[int]*string{}}, nil
+}
+
+// upload is an upload of several parts.
+type upload struct {
+	store *Store
+	name  string
+	place place
+	id    *string
+
+	mu    sync.Mutex
+	etags map[int]*string // of the parts
+}
+
+// WritePart implements [objectstore.Upload].
+func (u *upload) WritePart(ctx context.Context, number int, contents []byte) error {
+	part, err := u.store.client.UploadPart(ctx, &s3.UploadPartInput{
+		Bucket: &u.place.bucket, Key: &u.place.key, UploadId: u.id, RequestPayer: u.store.payer,
+		PartNumber: aws.Int32(int32(number + 1)), Body: bytes.NewReader(contents), ContentLength: aws.Int64(int64(len(contents))),
+	})
+	if err != nil {
+		return failure(ctx, "write", u.name, err)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.etags[number] = part.ETag
+	return nil
+}
+
+// Commit implements [objectstore.Upload].
+func (u *upload) Commit(ctx context.Context, parts int) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	list := make([]types.CompletedPart, parts)
+	for number := range list {
+		list[number] = types.CompletedPart{ETag: u.etags[number], PartNumber: aws.Int32(int32(number + 1))}
+	}
+	_, err := u.store.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
+		Bucket: &u.place.bucket, Key: &u.place.key, UploadId: u.id, RequestPayer: u.store.payer, MultipartUpload: &types.CompletedMultipartUpload{Parts: list},
+	})
+	return failure(ctx, "write", u.name, err)
+}
+
+// Abort implements [objectstore.Upload].
+func (u *upload) Abort(ctx context.Context) error {
+	_, err := u.store.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &u.place.bucket, Key: &u.place.key, UploadId: u.id, RequestPayer: u.store.payer})
+	return failure(ctx, "write", u.name, err)
+}
+
+var _ objectstore.Store = (*Store)(nil)

@@ -1,0 +1,48 @@
+package objectstore
+
+import (
+	"context"
+	"time"
+)
+
+// Object is what a store knows of an object.
+type Object struct {
+	// Name is the URL of the object.
+	Name string
+	Size int64
+	// ETag is the version of the contents. Empty means that the store has none.
+	ETag string
+	// Modified is the time of the last change, or zero.
+	Modified time.Time
+}
+
+// Store is where objects are. Names are whole URLs. All methods are safe for concurrent use, and end with their context.
+// A method that the store does not have returns an error that wraps [errors.ErrUnsupported].
+type Store interface {
+	// Stat returns what is known of an object, or an error that wraps [fs.ErrNotExist].
+	Stat(ctx context.Context, name string) (Object, error)
+	// ReadRange fills a slice with the bytes of an object from an offset on. They are within its size. It is an error that
+	// wraps [ErrChanged] if the contents have another ETag than the object.
+	ReadRange(ctx context.Context, object Object, into []byte, offset int64) error
+	// List returns objects whose names begin with a prefix, in the order of their names, and a token for the next page.
+	// The token of the first page, and the one behind the last page, are empty.
+	List(ctx context.Context, prefix, token string) (page []Object, next string, err error)
+	// Put writes an object, which appears with all of its contents. It replaces another one.
+	Put(ctx context.Context, name string, contents []byte) error
+	// Create begins to write an object by parts.
+	Create(ctx context.Context, name string) (Upload, error)
+}
+
+// Upload is an object that is written by parts. It appears with Commit, and replaces another one.
+type Upload interface {
+	// WritePart writes a part. Numbers begin with 0. Parts may be written at the same time and in any order, and again
+	// after a failure. All but the last one have [PartBytes].
+	WritePart(ctx context.Context, number int, contents []byte) error
+	// Commit makes the object of parts that were written: those of the numbers below a count.
+	Commit(ctx context.Context, parts int) error
+	// Abort removes the parts. It may be called after a failed Commit.
+	Abort(ctx context.Context) error
+}
+
+// PartBytes is the length of the parts of an upload.
+const PartBytes = 16 << 20
