@@ -70,6 +70,8 @@ type footer struct {
 	mu sync.Mutex
 	// ranges are those of columns in all row groups, as far as conditions have asked for them.
 	ranges map[string][]prune.Range
+
+	indices keptIndices
 }
 
 // footer returns the footer of a file, read again if the file has changed.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"sort"
+	"sync"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -49,29 +51,40 @@ func (s *parquetFiles) excludePages(ctx context.Context, schema *arrow.Schema, g
 	if len(columns) == 0 || !pageIndices {
 		return 0, nil
 	}
-	var excluded atomic.Int64
-	err := s.inParallel(ctx, len(groups), func(i int) error {
+	indexed := make([]indexedGroup, len(groups))
+	err := s.inParallel(ctx, len(groups), func(i int) (err error) {
+		indexed[i].rowGroup = groups[i]
 		if !possible[i] {
 			return nil
 		}
-		indices, err := s.pageIndices(ctx, groups[i], columns, counters)
-		if err != nil {
+		if indexed[i].columns, err = s.pageIndices(ctx, groups[i], columns, counters); err != nil {
 			return s.fail(groups[i].file, groups[i].index, damaged(err))
 		}
-		if len(indices) == 0 {
-			return nil
-		}
-		spans, err := s.possibleSpans(ctx, schema, groups[i], where, indices)
-		if err != nil {
-			return err
-		}
-		if len(spans) == 0 {
-			possible[i] = false
-			excluded.Add(1)
-		} else if rows := rowsOf(spans); rows < groups[i].rows {
-			groups[i].spans, groups[i].rows = spans, rows
-		}
+		indexed[i].begin()
 		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	var excluded atomic.Int64
+	// To compile the conditions takes as long as to evaluate them for a hundred pages.
+	step := 1 + len(groups)/runtime.GOMAXPROCS(0)
+	err = concurrently(ctx, (len(groups)+step-1)/step, runtime.GOMAXPROCS(0), func(n int) error {
+		first := n * step
+		spans, err := s.possibleSpans(ctx, schema, indexed[first:min(first+step, len(groups))], where)
+		for k, list := range spans {
+			i := first + k
+			if len(indexed[i].begins) == 0 {
+				continue
+			}
+			if len(list) == 0 {
+				possible[i] = false
+				excluded.Add(1)
+			} else if rows := rowsOf(list); rows < groups[i].rows {
+				groups[i].spans, groups[i].rows = list, rows
+			}
+		}
+		return err
 	})
 	return excluded.Load(), err
 }
@@ -92,33 +105,65 @@ func rowsOf(spans []span) (rows int64) {
 	return rows
 }
 
-// possibleSpans returns the rows of a row group that can meet conditions. Between two of the beginnings of pages, each
-// column has one page.
-func (s *parquetFiles) possibleSpans(ctx context.Context, schema *arrow.Schema, group rowGroup, where []expr.Expr, indices map[string]*indexedColumn) (spans []span, err error) {
-	var begins []int64
-	for _, c := range indices {
+// indexedGroup is a row group with the page indices of columns.
+type indexedGroup struct {
+	rowGroup
+	columns map[string]*indexedColumn
+	// begins are the beginnings of pages. Between two of them each column has one page.
+	begins []int64
+}
+
+// begin sets the beginnings.
+func (g *indexedGroup) begin() {
+	for _, c := range g.columns {
 		for _, l := range c.locations {
-			begins = append(begins, l.Row)
+			g.begins = append(g.begins, l.Row)
 		}
 	}
-	slices.Sort(begins)
-	begins = slices.Compact(begins)
-	if begins[len(begins)-1] == group.rows {
-		begins = begins[:len(begins)-1] // of pages without rows
+	slices.Sort(g.begins)
+	g.begins = slices.Compact(g.begins)
+	if last := len(g.begins) - 1; last >= 0 && g.begins[last] == g.rows {
+		g.begins = g.begins[:last] // of pages without rows
 	}
-	possible, err := prune.Possible(ctx, schema, where, len(begins), func(part int, column string) prune.Range {
-		if c := indices[column]; c != nil {
-			return c.ranges[c.page(begins[part])]
+}
+
+// possibleSpans returns the rows of row groups that can meet conditions.
+func (s *parquetFiles) possibleSpans(ctx context.Context, schema *arrow.Schema, groups []indexedGroup, where []expr.Expr) ([][]span, error) {
+	type place struct {
+		group *indexedGroup
+		row   int64
+	}
+	var places []place
+	for i := range groups {
+		for _, row := range groups[i].begins {
+			places = append(places, place{&groups[i], row})
 		}
-		return s.statistics(group.file, group.footer, group.index, column)
+	}
+	possible, err := prune.Possible(ctx, schema, where, len(places), func(part int, column string) prune.Range {
+		g := places[part].group
+		if c := g.columns[column]; c != nil {
+			return c.ranges[c.page(places[part].row)]
+		}
+		return s.statistics(g.file, g.footer, g.index, column)
 	})
 	if err != nil {
 		return nil, err
 	}
-	for i, first := range begins {
-		end := group.rows
-		if i+1 < len(begins) {
-			end = begins[i+1]
+	spans := make([][]span, len(groups))
+	for i := range groups {
+		begins := groups[i].begins
+		spans[i] = groups[i].spansOf(possible[:len(begins)])
+		possible = possible[len(begins):]
+	}
+	return spans, nil
+}
+
+// spansOf returns the rows behind the beginnings that are possible.
+func (g *indexedGroup) spansOf(possible []bool) (spans []span) {
+	for i, first := range g.begins {
+		end := g.rows
+		if i+1 < len(g.begins) {
+			end = g.begins[i+1]
 		}
 		if !possible[i] {
 			continue
@@ -129,7 +174,7 @@ func (s *parquetFiles) possibleSpans(ctx context.Context, schema *arrow.Schema, 
 			spans = append(spans, span{first, end - first})
 		}
 	}
-	return spans, nil
+	return spans
 }
 
 // pageIndices reads the page indices of columns of a row group, as far as it has them.
@@ -139,7 +184,11 @@ func (s *parquetFiles) pageIndices(ctx context.Context, group rowGroup, columns 
 	defer g.close()
 	var leaves []int
 	for _, column := range columns {
-		if leaf, _, ok := g.indexed(s, column); ok {
+		if leaf, _, ok := g.indexed(s, column); !ok {
+			continue
+		} else if kept := group.footer.indices.get(group.index, leaf); kept != nil {
+			indices[column] = kept
+		} else {
 			leaves = append(leaves, leaf)
 		}
 	}
@@ -152,13 +201,14 @@ func (s *parquetFiles) pageIndices(ctx context.Context, group rowGroup, columns 
 	}
 	for _, column := range columns {
 		leaf, t, ok := g.indexed(s, column)
-		if !ok {
+		if !ok || indices[column] != nil {
 			continue
 		}
 		c, err := group.footer.indexOf(from, group.index, leaf, t)
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", column, err)
 		}
+		group.footer.indices.keep(group.index, leaf, c)
 		indices[column] = c
 	}
 	return indices, nil
@@ -171,6 +221,37 @@ func (g *groupValues) indexed(s *parquetFiles, column string) (leaf int, t arrow
 	}
 	leaf, t, ok = g.leaf(column)
 	return leaf, t, ok && g.footer.hasPageIndex(g.index, leaf)
+}
+
+// keptIndices are page indices that were read. The zero value is empty. It is safe for concurrent use.
+type keptIndices struct {
+	mu      sync.Mutex
+	columns map[chunkPlace]*indexedColumn
+	pages   int
+}
+
+// chunkPlace is the place of a column chunk in a file.
+type chunkPlace struct{ rowGroup, leaf int }
+
+// mostKeptPages is the number of pages of a file whose bounds are kept: about 20 MiB.
+const mostKeptPages = 128 << 10
+
+func (k *keptIndices) get(rowGroup, leaf int) *indexedColumn {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.columns[chunkPlace{rowGroup, leaf}]
+}
+
+func (k *keptIndices) keep(rowGroup, leaf int, c *indexedColumn) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.pages += len(c.locations); k.pages > mostKeptPages {
+		k.columns, k.pages = nil, len(c.locations)
+	}
+	if k.columns == nil {
+		k.columns = map[chunkPlace]*indexedColumn{}
+	}
+	k.columns[chunkPlace{rowGroup, leaf}] = c
 }
 
 // hasPageIndex reports whether a column chunk has a column index and an offset index.

@@ -277,14 +277,12 @@ func (d *groupDecoder) read(ctx context.Context, rows int64) (arrow.Table, error
 	chunks, failures := make([]*arrow.Chunked, len(d.columns)), make([]error, len(d.columns))
 	var decoding sync.WaitGroup
 	for i := range d.columns {
-		d.processors.begin(d.part)
-		if ctx.Err() != nil {
-			d.processors.end()
-			break
-		}
-		decoding.Go(func() {
-			defer d.processors.end()
-			chunks[i], failures[i] = d.column(ctx, i, rows)
+		decoding.Add(1)
+		d.processors.run(d.part, func() {
+			defer decoding.Done()
+			if ctx.Err() == nil {
+				chunks[i], failures[i] = d.column(ctx, i, rows)
+			}
 		})
 	}
 	decoding.Wait()

@@ -67,20 +67,19 @@ func (d *groupDecoder) readRegions(ctx context.Context) {
 		d.sliceFetched(list)
 		return
 	}
-	memories, failures := make([]*arrowmemory.Buffer, len(list)), make([]error, len(list))
+	failures := make([]error, len(list))
 	var mu sync.Mutex
 	var reading sync.WaitGroup
+	memories := make([]func() *arrowmemory.Buffer, len(list))
 	for n, r := range list {
-		memories[n] = uninitialized(d.allocator, int(r.rows))
-		for piece := range slices.Chunk(memories[n].Bytes(), regionPiece) {
-			offset := r.first
-			r.first += int64(len(piece))
-			d.processors.begin(d.part)
-			reading.Go(func() {
-				defer d.processors.end()
+		memories[n] = sync.OnceValue(func() *arrowmemory.Buffer { return uninitialized(d.allocator, int(r.rows)) })
+		for at := int64(0); at < r.rows; at += regionPiece {
+			reading.Add(1)
+			d.processors.run(d.part, func() {
+				defer reading.Done()
 				err := ctx.Err()
 				if err == nil {
-					err = readPart(d.from, piece, offset)
+					err = readPart(d.from, memories[n]().Bytes()[at:min(at+regionPiece, r.rows)], r.first+at)
 				}
 				if err != nil {
 					mu.Lock()
@@ -92,11 +91,12 @@ func (d *groupDecoder) readRegions(ctx context.Context) {
 	}
 	reading.Wait()
 	for n, r := range list {
+		memory := memories[n]()
 		for _, i := range r.columns {
 			if bytes := d.parts[i].parts[0]; failures[n] == nil {
-				d.bytesOf[i] = arrowmemory.SliceBuffer(memories[n], int(bytes.first-r.first), int(bytes.rows))
+				d.bytesOf[i] = arrowmemory.SliceBuffer(memory, int(bytes.first-r.first), int(bytes.rows))
 			}
 		}
-		memories[n].Release()
+		memory.Release()
 	}
 }

@@ -46,10 +46,8 @@ func (r *Readahead) reader() *readerTurns {
 	return &readerTurns{Readahead: r, order: r.turns.next(), requestOrder: r.requests.next()}
 }
 
-// begin waits for the turn of a goroutine that works on a part. Call end afterwards.
-func (r *readerTurns) begin(part int) { r.turns.begin(r.order, part) }
-
-func (r *readerTurns) end() { r.turns.end() }
+// run calls f on a goroutine when it is the turn of a part.
+func (r *readerTurns) run(part int, f func()) { r.turns.run(r.order, part, f) }
 
 // beginRequest waits for the turn of a request. Call endRequest afterwards.
 func (r *readerTurns) beginRequest(part int) { r.requests.begin(r.requestOrder, part) }

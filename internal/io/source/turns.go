@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// turns limits the number of goroutines that work at a time. Of those that wait, the next one is of a reader
+// turns limits the number of goroutines that work at a time. Of the work that waits, the next is of a reader
 // whose tables are needed, of the first such reader, and of its first part: if all parts were read at the same
 // speed, the first one would be complete when the last one is.
 type turns struct {
@@ -39,35 +39,77 @@ func (t *turns) need(reader readerOrder) {
 	}
 }
 
+// run calls f on a goroutine when it is the turn of a part. The goroutine goes on with the work that waits: to wake
+// others for it takes as long as to read some hundred KiB.
+func (t *turns) run(reader readerOrder, part int, f func()) {
+	if t.take(turn{reader: reader, part: part, work: f}) {
+		go t.work(f)
+	}
+}
+
+// work does work, and then what waits.
+func (t *turns) work(f func()) {
+	for {
+		f()
+		next, ok := t.pass()
+		if !ok {
+			return
+		}
+		if f = next.work; f == nil {
+			close(next.begins)
+			return
+		}
+	}
+}
+
 // begin waits for the turn of a goroutine.
 func (t *turns) begin(reader readerOrder, part int) {
-	t.mu.Lock()
-	if t.free > 0 {
-		t.free--
-		t.mu.Unlock()
-		return
+	own := turn{reader: reader, part: part, begins: make(chan struct{})}
+	if !t.take(own) {
+		<-own.begins
 	}
-	own := turn{reader, part, make(chan struct{})}
-	heap.Push(&t.waiting, own)
-	t.mu.Unlock()
-	<-own.begins
 }
 
 // end ends a turn.
 func (t *turns) end() {
+	next, ok := t.pass()
+	switch {
+	case !ok:
+	case next.work != nil:
+		go t.work(next.work)
+	default:
+		close(next.begins)
+	}
+}
+
+// take reports whether a turn begins now. Otherwise it waits.
+func (t *turns) take(own turn) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.free > 0 {
+		t.free--
+		return true
+	}
+	heap.Push(&t.waiting, own)
+	return false
+}
+
+// pass ends a turn, and returns the next one if one waits.
+func (t *turns) pass() (next turn, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.waiting) == 0 {
 		t.free++
-		return
+		return turn{}, false
 	}
-	close(heap.Pop(&t.waiting).(turn).begins)
+	return heap.Pop(&t.waiting).(turn), true
 }
 
-// turn is a goroutine that waits.
+// turn is work that waits, or a goroutine without work, which begins is closed for.
 type turn struct {
 	reader readerOrder
 	part   int
+	work   func()
 	begins chan struct{}
 }
 

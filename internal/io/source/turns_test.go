@@ -14,12 +14,18 @@ func TestTurns(t *testing.T) {
 	turns.begin(early, 0)
 	var order []int
 	var work sync.WaitGroup
-	for _, next := range []turn{{early, 5, nil}, {early, 1, nil}, {needed, 4, nil}, {needed, 1, nil}, {early, 3, nil}} {
-		work.Go(func() {
+	for i, next := range []turn{{reader: early, part: 5}, {reader: early, part: 1}, {reader: needed, part: 4}, {reader: needed, part: 1}, {reader: early, part: 3}} {
+		note := func() { order = append(order, 10*next.reader.number+next.part) } // by one goroutine at a time
+		if work.Add(1); i%2 == 0 {
+			turns.run(next.reader, next.part, func() { defer work.Done(); note() })
+			continue
+		}
+		go func() {
+			defer work.Done()
 			turns.begin(next.reader, next.part)
-			order = append(order, 10*next.reader.number+next.part) // by one goroutine at a time
-			turns.end()
-		})
+			defer turns.end()
+			note()
+		}()
 	}
 	for waiting := 0; waiting < 5; {
 		turns.mu.Lock()
@@ -29,6 +35,7 @@ func TestTurns(t *testing.T) {
 	turns.need(needed)
 	turns.end()
 	work.Wait()
+	turns.begin(early, 0) // when the last one has ended
 	require.Equal(t, []int{21, 24, 11, 13, 15}, order)
-	require.Equal(t, 1, turns.free)
+	require.Equal(t, 0, turns.free)
 }
