@@ -9,92 +9,131 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// fragmentBytes is the length of the parts of a page that encoders of Snappy compress by themselves. Tests set it.
-var fragmentBytes uint32 = 64 << 10
+// snappyParts is the lengths of the parts of a page. Tests set it.
+var snappyParts = struct {
+	// fragment is the length of the parts of the output that encoders compress by themselves, and piece that of the
+	// parts of the input in which a block looks for them.
+	fragment, piece uint32
+}{64 << 10, 64 << 10}
 
-const (
-	// fragmentSize is the size of Fragment of snappy.cu.
-	fragmentSize = 32
-	// dividedPage is the average length from which on pages are divided, and dividedPages the number of pages up to
-	// which they are: more of them keep all multiprocessors busy.
-	dividedPage, dividedPages = 256 << 10, 4096
-)
-
-// hasFragments reports whether the fragments of pages are decompressed at the same time. Tests replace it.
+// hasFragments reports whether the fragments of pages are decompressed at the same time: to find them takes as long as
+// to decompress the pages, unless these are so few and so long that most multiprocessors have none. Tests replace it.
 var hasFragments = func(size Size) bool {
-	return size.Pages < dividedPages && size.Length/uint64(size.Pages) >= dividedPage
+	const longPage, fewPages = 2 << 20, 128
+	return size.Pages < fewPages && size.Length/uint64(size.Pages) >= longPage
 }
 
-// fragments is the number of fragments of pages at most.
-func (s Size) fragments() uint64 { return s.Length/uint64(fragmentBytes) + uint64(s.Pages) }
+// scope is what a launch decompresses: Scope of snappy.cu.
+type scope uint32
 
-func snappyMemory(size Size) []uint64 { return []uint64{fragmentSize * size.fragments(), 4} }
+const (
+	allPages scope = iota
+	allFragments
+	undividedPages
+)
+
+// division is the lists of a division of pages: Division of snappy.cu.
+type division struct {
+	pieces, fragments                    uint64
+	plans, pieceList, fragmentList, used memory.Slice[uint8]
+}
+
+// divisionOf returns the division of pages of a size, without memory.
+func divisionOf(size Size) division {
+	n := uint64(size.Pages)
+	return division{pieces: n + size.Compressed/uint64(snappyParts.piece), fragments: n + size.Length/uint64(snappyParts.fragment)}
+}
+
+// bytes returns the lengths of the lists.
+func (d *division) bytes(size Size) []uint64 {
+	const plan, piece, fragment = 8, 24, 8 // sizes of structs of snappy.cu
+	return []uint64{plan * uint64(size.Pages), piece * d.pieces, fragment * d.fragments, plan}
+}
+
+// allocate takes the memory of the lists, which are empty.
+func (d *division) allocate(call *op.Call, size Size) (*memory.Block, error) {
+	block, lists, err := call.Scratch(d.bytes(size)...)
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range lists {
+		err = errors.Join(err, list.Fill(call.Stream, 0))
+	}
+	if err != nil {
+		return nil, errors.Join(err, block.Release())
+	}
+	d.plans, d.pieceList, d.fragmentList, d.used = lists[0], lists[1], lists[2], lists[3]
+	return block, nil
+}
+
+func (d *division) argument() any {
+	return kernels.Struct(d.plans, d.pieceList, d.fragmentList, d.used, uint32(d.pieces), uint32(d.fragments), snappyParts.piece, snappyParts.fragment)
+}
 
 func snappyScratch(size Size) uint64 {
 	if size.Pages == 0 || !hasFragments(size) {
 		return 0
 	}
-	bytes, err := op.Bytes(snappyMemory(size)...)
+	d := divisionOf(size)
+	bytes, err := op.Bytes(d.bytes(size)...)
 	if err != nil {
 		return 0 // Launch returns the error
 	}
 	return bytes
 }
 
-// launchSnappy decompresses long pages by their fragments, which need a list. If there is no memory for it, or the
+// launchSnappy decompresses long pages by their fragments, which need lists. If there is no memory for these, or the
 // pages are short, it decompresses whole pages.
 func launchSnappy(call *op.Call, batch Batch) (err error) {
+	d := divisionOf(batch.Size)
 	if !hasFragments(batch.Size) {
-		return launchParts(call, batch, parts{size: batch.Size})
+		return d.launch(call, batch, allPages, batch.Size)
 	}
-	list, scratch, err := call.Scratch(snappyMemory(batch.Size)...)
+	block, err := d.allocate(call, batch.Size)
 	switch {
 	case errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory):
-		return launchParts(call, batch, parts{size: batch.Size})
+		return d.launch(call, batch, allPages, batch.Size)
 	case err != nil:
 		return err
 	}
-	defer func() { err = errors.Join(err, list.Release()) }()
-	if err := launchFragments(call, batch, scratch); err != nil {
+	defer func() { err = errors.Join(err, block.Release()) }()
+	if err := d.launchFragments(call, batch); err != nil {
 		return err
 	}
-	return launchParts(call, batch, parts{size: batch.Size, isRest: 1})
+	return d.launch(call, batch, undividedPages, batch.Size)
 }
 
-// launchFragments decompresses the fragments of pages. Pages that have none get the status undivided of snappy.cu.
-func launchFragments(call *op.Call, batch Batch, scratch []memory.Slice[uint8]) error {
-	if err := errors.Join(scratch[0].Fill(call.Stream, 0), scratch[1].Fill(call.Stream, 0)); err != nil {
-		return err
+// launchFragments divides pages, and decompresses their fragments.
+func (d *division) launchFragments(call *op.Call, batch Batch) error {
+	for _, step := range []struct {
+		entry     string
+		grid      uint64
+		threads   uint32
+		arguments []any
+	}{
+		{"snappy_list", uint64(batch.Size.Pages), warp, []any{batch.Pages, batch.Input.Bytes(), batch.Output.Bytes(), batch.Status, d.argument()}},
+		{"snappy_survey", d.pieces, block, []any{batch.Pages, batch.Input, d.argument()}},
+		{"snappy_join", uint64(batch.Size.Pages), block, []any{batch.Pages, batch.Input, batch.Status, d.argument()}},
+		{"snappy_divide", d.pieces, block, []any{batch.Pages, batch.Input, batch.Status, d.argument()}},
+	} {
+		f, err := call.Kernel(&set, "snappy", step.entry)
+		if err != nil {
+			return err
+		}
+		if err := f.Launch(call.Stream, device.Dim3{X: uint32(step.grid)}, device.Dim3{X: step.threads}, 0, step.arguments...); err != nil {
+			return err
+		}
 	}
-	f, err := call.Kernel(&set, "snappy", "snappy_divide")
-	if err != nil {
-		return err
-	}
-	fragments := batch.Size.fragments()
-	err = f.Launch(call.Stream, device.Dim3{X: uint32(batch.Size.Pages)}, device.Dim3{X: block}, 0, batch.Pages,
-		batch.Input, batch.Input.Bytes(), batch.Output.Bytes(), batch.Status,
-		kernels.Struct(scratch[0], scratch[1], uint32(fragments), fragmentBytes))
-	if err != nil {
-		return err
-	}
-	return launchParts(call, batch, parts{fragments: scratch[0], size: Size{Pages: int(fragments), Length: batch.Size.Length}})
+	return d.launch(call, batch, allFragments, Size{Pages: int(d.fragments), Length: batch.Size.Length})
 }
 
-// parts is what a launch decompresses: Parts of snappy.cu.
-type parts struct {
-	fragments memory.Slice[uint8]
-	isRest    uint32
-	size      Size
-}
-
-// launchParts decompresses pages or fragments by a warp or a block each.
-func launchParts(call *op.Call, batch Batch, p parts) error {
-	entry, threads := form("snappy", p.size)
+// launch decompresses what is in a scope by a warp or a block each.
+func (d *division) launch(call *op.Call, batch Batch, s scope, size Size) error {
+	entry, threads := form("snappy", size)
 	f, err := call.Kernel(&set, "snappy", entry)
 	if err != nil {
 		return err
 	}
-	return f.Launch(call.Stream, device.Dim3{X: uint32(p.size.Pages)}, device.Dim3{X: threads}, 0,
-		kernels.Struct(batch.Pages, p.fragments, p.isRest),
+	return f.Launch(call.Stream, device.Dim3{X: uint32(size.Pages)}, device.Dim3{X: threads}, 0, batch.Pages, uint32(s), d.argument(),
 		batch.Input, batch.Input.Bytes(), batch.Output, batch.Output.Bytes(), batch.Status)
 }

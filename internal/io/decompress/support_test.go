@@ -202,11 +202,13 @@ func eachForm(t *testing.T, dev *device.Device, codec Codec, f func(t *testing.T
 	}
 }
 
-// forceFragments divides all pages into fragments of a number of bytes, and returns a function that restores the choice.
+// forceFragments divides all pages into fragments of a number of bytes, by pieces of fewer, and returns a function
+// that restores the choice.
 func forceFragments(bytes uint32) (restore func()) {
-	choice, length := hasFragments, fragmentBytes
-	hasFragments, fragmentBytes = func(Size) bool { return true }, bytes
-	return func() { hasFragments, fragmentBytes = choice, length }
+	choice, parts := hasFragments, snappyParts
+	hasFragments = func(Size) bool { return true }
+	snappyParts.fragment, snappyParts.piece = bytes, bytes/3
+	return func() { hasFragments, snappyParts = choice, parts }
 }
 
 // forceBlocks chooses the form of kernels, and returns a function that restores the choice.

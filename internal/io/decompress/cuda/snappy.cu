@@ -2,8 +2,13 @@
 //
 // Encoders compress each 64 KiB of a page, a fragment, by itself. A page can be decompressed by its fragments:
 //
-//   snappy_divide   a block for each page finds where the fragments begin
+//   snappy_list     lists pieces of the input of each page
+//   snappy_survey   a block for each piece finds its tokens, from a guess on
+//   snappy_join     a block for each page compares the ends and the beginnings of pieces, and corrects wrong guesses
+//   snappy_divide   a block for each piece finds the fragments that begin there
 //   snappy(_block)  decompresses the fragments, then the pages that could not be divided
+//
+// A token in two fragments, a copy from another one and all damage leave a page undivided.
 #include "block_tokens.cuh"
 
 struct Snappy {
@@ -51,31 +56,67 @@ template <typename Bytes> DEVICE u32 read_length(const Bytes &in, u32 &length) {
     return 0;
 }
 
-// Fragment is a part of a page by itself: its tokens, without the length, and its output. It has no output
-// if the page could not be divided.
+// Fragment is a part of a page by itself: its tokens, without the length, and its output.
 struct Fragment {
-    Page part;
-    u32 owner; // the number of the page
+    u32 owner; // the number of the page, plus one
+    u32 begin; // of its tokens in the page
 };
 
 // undivided is the status of a page that has to be decompressed as a whole.
 static constexpr u32 undivided = ~0u;
 
-// Parts is what a launch decompresses: the fragments, or the pages, of these only the undivided ones if is_rest is set.
-struct Parts {
-    const Page *pages;
-    const Fragment *fragments;
-    u32 is_rest;
+// absent is a position that is not known.
+static constexpr u32 absent = ~0u;
+
+// Plan is the places of a page in the lists of pieces and fragments. That of the pieces becomes absent if a fragment cannot be
+// decompressed by itself.
+struct Plan {
+    u32 pieces, fragments;
 };
+
+// Piece is a part of the input of a page, and the tokens that begin there.
+struct Piece {
+    u32 owner, number; // the number of the page, plus one, and of the piece in it
+    u32 entry, exit;   // the position of the first token, and of the first one behind the piece
+    u32 output;        // bytes of the output of these tokens
+    u32 to;            // bytes of the output before
+};
+
+// Division is the lists of a division of pages, and their lengths.
+struct Division {
+    Plan *plans;
+    Piece *pieces;
+    Fragment *fragments;
+    Plan *used;
+    u32 piece_count, fragment_count;
+    u32 piece_bytes, fragment_bytes; // of the input and of the output
+
+    METHOD bool has(const u32 *status, u32 page) const { return status[page] != undivided && plans[page].pieces != absent; }
+
+    // fragment returns fragment number of all as a page.
+    METHOD Page fragment(const Page *pages, u32 number) const {
+        const u32 owner = fragments[number].owner - 1, inside = number - plans[owner].fragments;
+        const Page page = pages[owner];
+        const u64 to = (u64)inside * fragment_bytes;
+        const bool is_last = page.length - to <= fragment_bytes;
+        const u32 begin = fragments[number].begin, end = is_last ? page.compressed : fragments[number + 1].begin;
+        return {page.source + begin, page.target + to, end - begin, is_last ? page.length - (u32)to : fragment_bytes};
+    }
+};
+
+// Scope is what a launch decompresses: all pages, fragments, or the pages that were not divided.
+enum Scope : u32 { all_pages, all_fragments, undivided_pages };
 
 // each_part calls decode(work, is_fragment) for the part of this block and writes the status of its page.
 template <typename Decode>
-DEVICE void each_part(const Parts &parts, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status, Decode decode) {
+DEVICE void each_part(const Page *pages, u32 scope, const Division &division, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status, Decode decode) {
     const u32 block = block_in_grid();
-    const bool is_fragment = parts.fragments != nullptr;
-    const Page part = is_fragment ? parts.fragments[block].part : parts.pages[block];
-    if (is_fragment ? part.length == 0 : parts.is_rest && status[block] != undivided)
+    const bool is_fragment = scope == all_fragments;
+    const u32 owner = is_fragment ? division.fragments[block].owner - 1 : block;
+    // The status of a page and the list of fragments do not change here, so that the threads of a block agree.
+    if (is_fragment ? owner == absent || status[owner] == undivided : scope == undivided_pages && division.has(status, block))
         return;
+    const Page part = is_fragment ? division.fragment(pages, block) : pages[block];
     u32 result = outside;
     if (within(part.source, part.compressed, input_bytes) && within(part.target, part.length, output_bytes)) {
         result = complete;
@@ -87,7 +128,7 @@ DEVICE void each_part(const Parts &parts, const u8 *input, u64 input_bytes, u8 *
     if (!is_fragment)
         status[block] = result;
     else if (result != complete)
-        status[parts.fragments[block].owner] = undivided; // a copy from another fragment, or damage
+        division.plans[owner].pieces = absent; // a copy from another fragment, or damage
 }
 
 // first_token returns the position of the first token of a page, 0 if its length is wrong.
@@ -105,9 +146,9 @@ DEVICE u32 decode(const Work &w, Shared &s, bool is_fragment, u32 lane) {
     return begin == 0 && !is_fragment ? bad_header : decode_tokens<Snappy>(w, s, in, begin, lane);
 }
 
-KERNEL LAUNCH_BOUNDS(32) snappy(Parts parts, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
+KERNEL LAUNCH_BOUNDS(32) snappy(const Page *pages, u32 scope, Division division, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
     __shared__ Shared shared;
-    each_part(parts, input, input_bytes, output, output_bytes, status,
+    each_part(pages, scope, division, input, input_bytes, output, output_bytes, status,
         [&](const Work &w, bool is_fragment) INLINE { return decode(w, shared, is_fragment, lane_in_warp()); });
 }
 
@@ -125,103 +166,200 @@ DEVICE u32 decode(const Work &w, BlockShared &s, bool is_fragment) {
     return decode_windows<Snappy>(w, s, in, begin);
 }
 
-KERNEL LAUNCH_BOUNDS(block_threads) snappy_block(Parts parts, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
+KERNEL LAUNCH_BOUNDS(block_threads) snappy_block(const Page *pages, u32 scope, Division division, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
     __shared__ BlockShared shared;
-    each_part(parts, input, input_bytes, output, output_bytes, status,
+    each_part(pages, scope, division, input, input_bytes, output, output_bytes, status,
         [&](const Work &w, bool is_fragment) INLINE { return decode(w, shared, is_fragment); });
 }
 
-// Division is the division of a page into fragments of so many bytes.
-struct Division {
-    u64 source; // of the page
-    Fragment *fragments;
-    u32 bytes, length;
+// Walk follows the tokens of a page by the threads of a block, and writes no output.
+struct Walk {
+    // warm_up is the number of bytes before a piece from which on tokens are read at an arbitrary byte: tokens are short,
+    // so that such a walk soon comes to one of the page.
+    static constexpr u32 warm_up = 2048;
 
-    // begins notes the fragment that begins with a token, and returns whether the output of the token is in one fragment.
-    METHOD bool begins(u32 position, u32 begin, u32 output) const {
-        if (output > length || begin > length - output)
-            return false;
-        if (begin % bytes == 0)
-            fragments[begin / bytes].part.source = source + position;
-        return begin % bytes + output <= bytes;
+    const Work &w;
+    BlockShared &s;
+    Window in;
+    Tokens tokens;
+
+    METHOD Walk(const Work &work, BlockShared &shared) : w(work), s(shared) {
+        in.begin(w, s.words);
+        tokens.clear();
+    }
+
+    // first returns the position of the first token, or absent.
+    METHOD u32 first() {
+        in.fill(0);
+        const u32 begin = first_token(w, in);
+        synchronize_block();
+        return begin == 0 ? absent : begin;
+    }
+
+    // pass goes on from a token to the first one at limit or behind, and returns its position. It calls visit(position,
+    // begin, token) for each token before, by one thread or by all, with the output before it, and adds their output. It returns absent
+    // if a token does not fit the page, or a call returned false. guesses is set if the token may be none: long ones are
+    // not believed.
+    template <bool guesses, typename Visit> METHOD u32 pass(u32 at, u32 limit, u32 &output, Visit visit) {
+        while (at < limit) {
+            const u32 window = at;
+            in.fill(at);
+            tokens.read<Snappy>(in, window, s.chain);
+            synchronize_block();
+            for (;;) {
+                tokens.follow(s, at - window);
+                bool fits = true;
+#pragma unroll
+                for (u32 h = 0; h < Tokens::halves; h++) {
+                    const u32 own = window + tokens.position(h);
+                    if (!guesses && tokens.has[h] && own < limit)
+                        fits &= tokens.token[h].bytes() <= w.compressed - own && visit(own, output + tokens.begin[h], tokens.token[h]);
+                }
+                if (synchronize_block_or(!fits))
+                    return absent;
+                u32 bytes = s.bytes;
+                at = window + s.end;
+                if (at > limit)
+                    at = window + cut(limit - window, at - window, bytes);
+                output += bytes;
+                if (at >= limit || at - window >= Window::bytes)
+                    break;
+                // The tokens ended before a long one.
+                const Sequence q = Snappy::read<Window::most_short>(in, at);
+                synchronize_block();
+                if (guesses) {
+                    at++;
+                } else {
+                    if (q.bytes() > w.compressed - at || !visit(at, output, q))
+                        return absent;
+                    at += q.bytes(), output += q.literals;
+                }
+                if (at >= limit || at - window >= Window::bytes)
+                    break;
+            }
+        }
+        return at;
+    }
+
+    // cut returns the first token of the window at limit or behind, or end if there is none. bytes becomes the output before.
+    METHOD u32 cut(u32 limit, u32 end, u32 &bytes) {
+        if (tokens.block.thread == 0)
+            s.fault = absent;
+        synchronize_block();
+#pragma unroll
+        for (u32 h = 0; h < Tokens::halves; h++)
+            if (tokens.has[h] && tokens.position(h) >= limit)
+                __nvvm_atom_min_gen_ui(&s.fault, tokens.position(h));
+        synchronize_block();
+        const u32 first = s.fault;
+        if (first == absent)
+            return end;
+#pragma unroll
+        for (u32 h = 0; h < Tokens::halves; h++)
+            if (tokens.has[h] && tokens.position(h) == first)
+                s.bytes = tokens.begin[h];
+        synchronize_block();
+        bytes = s.bytes;
+        return first;
     }
 };
 
-// divide finds where the fragments of a page begin. It returns false if a token is in two of them, or wrong.
-DEVICE bool divide(const Work &w, BlockShared &s, const Division &division) {
-    Window in;
-    in.begin(w, s.words);
-    in.fill(0);
-    u32 at = first_token(w, in), to = 0;
-    synchronize_block();
-    Tokens tokens;
-    tokens.clear();
-    in.load(at);
-    while (at != 0 && at < w.compressed) {
-        const u32 window = at;
-        in.store();
-        tokens.read<Snappy>(in, window, s.chain);
-        synchronize_block();
-        for (;;) {
-            tokens.follow(s, at - window);
-            bool is_whole = true;
-#pragma unroll
-            for (u32 h = 0; h < Tokens::halves; h++) {
-                const u32 own = window + tokens.position(h);
-                if (tokens.has[h])
-                    is_whole &= tokens.token[h].bytes() <= w.compressed - own && division.begins(own, to + tokens.begin[h], tokens.token[h].output());
-            }
-            if (synchronize_block_or(!is_whole))
-                return false;
-            at = window + s.end, to += s.bytes;
-            if (s.end >= Window::bytes || at >= w.compressed)
-                break;
-            // The tokens ended before a long one.
-            const Sequence q = Snappy::read<Window::most_short>(in, at);
-            synchronize_block();
-            if (q.bytes() > w.compressed - at || !division.begins(at, to, q.literals))
-                return false;
-            at += q.bytes(), to += q.literals;
-            if (at >= w.compressed || at - window >= Window::bytes)
-                break;
-        }
-        in.load(at);
+struct Any {
+    METHOD bool operator()(u32, u32, const Sequence &) const { return true; }
+};
+
+DEVICE Work work_of(const Page &page, const u8 *input) { return {input + page.source, nullptr, page.compressed, page.length}; }
+
+// snappy_list lists the pieces of a page, and reserves its fragments.
+KERNEL LAUNCH_BOUNDS(32) snappy_list(const Page *pages, u64 input_bytes, u64 output_bytes, u32 *status, Division division) {
+    const u32 number = block_in_grid(), lane = lane_in_warp();
+    const Page page = pages[number];
+    if (lane == 0)
+        status[number] = undivided;
+    if (!within(page.source, page.compressed, input_bytes) || !within(page.target, page.length, output_bytes))
+        return;
+    const Plan count = {page.compressed / division.piece_bytes + 1, page.length / division.fragment_bytes + 1};
+    Plan place = {0, 0};
+    if (lane == 0) {
+        place.pieces = (u32)__nvvm_atom_add_gen_i((int *)&division.used->pieces, (int)count.pieces);
+        place.fragments = (u32)__nvvm_atom_add_gen_i((int *)&division.used->fragments, (int)count.fragments);
+        division.plans[number] = place;
     }
-    return to == w.length;
+    place = {shuffle_value(place.pieces, 0), shuffle_value(place.fragments, 0)};
+    if ((u64)place.pieces + count.pieces > division.piece_count || (u64)place.fragments + count.fragments > division.fragment_count)
+        return;
+    for (u32 i = lane; i < count.pieces; i += warp_threads)
+        division.pieces[place.pieces + i] = {number + 1, i, absent, absent, 0, 0};
 }
 
-// Fragments is the memory for fragments, of which used are taken.
-struct Fragments {
-    Fragment *first;
-    u32 *used;
-    u32 count, bytes;
-};
-
-KERNEL LAUNCH_BOUNDS(block_threads) snappy_divide(const Page *pages, const u8 *input, u64 input_bytes, u64 output_bytes, u32 *status, Fragments fragments) {
+// snappy_survey finds the tokens of a piece, as far as that is possible without those before.
+KERNEL LAUNCH_BOUNDS(block_threads) snappy_survey(const Page *pages, const u8 *input, Division division) {
     __shared__ BlockShared shared;
-    __shared__ u32 place;
-    const u32 number = block_in_grid(), thread = thread_in_block();
-    const Page page = pages[number];
-    const u32 count = page.length / fragments.bytes + (page.length % fragments.bytes != 0);
-    if (thread == 0)
-        place = (u32)__nvvm_atom_add_gen_i((int *)fragments.used, (int)count);
-    synchronize_block();
-    Fragment *own = fragments.first + place;
-    bool has_parts = count > 0 && (u64)place + count <= fragments.count &&
-        within(page.source, page.compressed, input_bytes) && within(page.target, page.length, output_bytes);
-    if (has_parts)
-        has_parts = divide(Work{input + page.source, nullptr, page.compressed, page.length}, shared, {page.source, own, fragments.bytes, page.length});
-    if (thread == 0)
-        status[number] = has_parts ? complete : undivided;
-    if (!has_parts)
+    Piece &piece = division.pieces[block_in_grid()];
+    if (piece.owner == 0)
         return;
-    synchronize_block();
-    for (u32 i = thread; i < count; i += block_threads) {
-        Page &part = own[i].part;
-        const u64 end = i + 1 < count ? own[i + 1].part.source : page.source + page.compressed;
-        part.target = page.target + (u64)i * fragments.bytes;
-        part.compressed = (u32)(end - part.source);
-        part.length = least(fragments.bytes, page.length - i * fragments.bytes);
-        own[i].owner = number;
+    const Work w = work_of(pages[piece.owner - 1], input);
+    const u32 begin = piece.number * division.piece_bytes, end = least(begin + division.piece_bytes, w.compressed);
+    Walk walk(w, shared);
+    u32 ignored = 0, output = 0, entry;
+    if (piece.number == 0)
+        entry = walk.first();
+    else
+        entry = walk.pass<true>(begin - least(division.piece_bytes, Walk::warm_up), begin, ignored, Any());
+    const u32 exit = entry < end ? walk.pass<false>(entry, end, output, Any()) : entry;
+    if (thread_in_block() == 0)
+        piece.entry = entry, piece.exit = exit, piece.output = output;
+}
+
+// snappy_join finds where the tokens of the pieces of a page begin.
+KERNEL LAUNCH_BOUNDS(block_threads) snappy_join(const Page *pages, const u8 *input, u32 *status, Division division) {
+    __shared__ BlockShared shared;
+    const u32 number = block_in_grid();
+    const Plan plan = division.plans[number];
+    if (plan.pieces >= division.piece_count || division.pieces[plan.pieces].owner != number + 1)
+        return;
+    const Work w = work_of(pages[number], input);
+    Walk walk(w, shared);
+    u32 at = walk.first(), to = 0;
+    for (u32 i = 0; at < w.compressed; i++) {
+        Piece &piece = division.pieces[plan.pieces + i];
+        const u32 end = least((i + 1) * division.piece_bytes, w.compressed);
+        u32 next = at, output = 0;
+        if (at < end) {
+            if (piece.entry == at)
+                next = piece.exit, output = piece.output;
+            else
+                next = walk.pass<false>(at, end, output, Any());
+        }
+        synchronize_block();
+        if (thread_in_block() == 0)
+            piece.entry = at < end ? at : absent, piece.to = to;
+        if (next == absent || output > w.length - to)
+            return;
+        at = next, to += output;
     }
+    if (thread_in_block() == 0 && at == w.compressed && to == w.length)
+        status[number] = complete;
+}
+
+// snappy_divide finds the fragments that begin in a piece.
+KERNEL LAUNCH_BOUNDS(block_threads) snappy_divide(const Page *pages, const u8 *input, const u32 *status, Division division) {
+    __shared__ BlockShared shared;
+    const Piece piece = division.pieces[block_in_grid()];
+    if (piece.owner == 0 || piece.entry == absent || status[piece.owner - 1] == undivided)
+        return;
+    const Work w = work_of(pages[piece.owner - 1], input);
+    Fragment *fragments = division.fragments + division.plans[piece.owner - 1].fragments;
+    Walk walk(w, shared);
+    u32 output = piece.to;
+    const u32 length = division.fragment_bytes, end = least((piece.number + 1) * division.piece_bytes, w.compressed);
+    const u32 exit = walk.pass<false>(piece.entry, end, output, [&](u32 position, u32 begin, const Sequence &q) INLINE {
+        if (q.output() > w.length || begin > w.length - q.output())
+            return false;
+        if (begin % length == 0)
+            fragments[begin / length] = {piece.owner, position};
+        return begin % length + q.output() <= length;
+    });
+    if (exit == absent && thread_in_block() == 0)
+        division.plans[piece.owner - 1].pieces = absent;
 }
