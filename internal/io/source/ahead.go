@@ -18,7 +18,6 @@ type ahead struct {
 	parts int
 	// bytes returns the approximate memory of a part.
 	bytes func(part int) int64
-	sizes []int64
 	// most is the number of parts and mostBytes the memory that may be in flight.
 	most      int
 	mostBytes int64
@@ -63,7 +62,7 @@ func (a *ahead) fill(take func(bytes int64) bool) {
 		if a.leavesOut(part) {
 			continue
 		}
-		bytes := a.size(part)
+		bytes := a.bytes(part)
 		if n := len(a.flights); n >= a.most || n >= 2 && a.inFlight+bytes > a.mostBytes || !take(bytes) {
 			return
 		}
@@ -118,31 +117,6 @@ func (a *ahead) next(ctx context.Context) (arrow.Record, error) {
 		a.inFlight -= first.bytes
 		a.flights = a.flights[1:]
 	}
-}
-
-// left is the approximate memory of the parts that next has not ended.
-func (a *ahead) left() (bytes int64) {
-	first := a.started
-	if len(a.flights) > 0 {
-		first = a.flights[0].part
-	}
-	for part := first; part < a.parts; part++ {
-		if !a.leavesOut(part) {
-			bytes += a.size(part)
-		}
-	}
-	return bytes
-}
-
-// size returns the approximate memory of a part, which bytes computes once.
-func (a *ahead) size(part int) int64 {
-	if a.sizes == nil {
-		a.sizes = make([]int64, a.parts)
-	}
-	if a.sizes[part] == 0 {
-		a.sizes[part] = a.bytes(part)
-	}
-	return a.sizes[part]
 }
 
 // close implements [records]. It waits for the parts in flight.

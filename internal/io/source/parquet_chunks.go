@@ -128,11 +128,6 @@ func (d *groupDecoder) openChunk(i int) (c *columnChunk, err error) {
 	if err != nil || !chunks.Decodable(about, plan) {
 		return nil, err
 	}
-	for n, page := range plan {
-		if _, err := page.Body(bytes.Bytes()); err != nil {
-			return nil, fmt.Errorf("page %d: %w", n, err)
-		}
-	}
 	d.count(part)
 	return &columnChunk{&rawChunk{about: about, plan: plan, rows: part.rows, source: d.source, group: d.group}, part, bytes}, nil
 }

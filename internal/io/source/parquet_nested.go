@@ -55,11 +55,6 @@ func (d *groupDecoder) openNested(i int) (c *columnChunk, err error) {
 		if !chunks.DecodableLeaf(leaf.about, leaf.plan) {
 			return nil, nil
 		}
-		for k, page := range leaf.plan {
-			if _, err := page.Body(own); err != nil {
-				return nil, fmt.Errorf("leaf %d, page %d: %w", n, k, err)
-			}
-		}
 	}
 	d.count(part)
 	return &columnChunk{t, part, bytes}, nil

@@ -28,8 +28,7 @@ const (
 	// one are transferred.
 	mostCopied = 2
 	// smallerTables is the number of tables at the beginning that are smaller, each half as long as the next one: the
-	// device has work while the large ones are read. At the end a table is half of what is left, so that little is to be
-	// done when everything is read.
+	// device has work while the large ones are read.
 	smallerTables = 3
 )
 
@@ -76,14 +75,12 @@ type stager struct {
 	stream *device.Stream
 	// most is the number of rows of a table that is not exceeded, or zero, as the consumer has found.
 	most int64
-	// tables is the number of tables that were collected, and collected the length of their raw columns, without and with
-	// the weight.
-	tables                     int
-	collected, collectedWeight int64
-	remove                     func() // of the reclaimer
-	context                    context.Context
-	stop                       context.CancelFunc
-	running                    sync.WaitGroup
+	// tables is the number of tables that were collected.
+	tables  int
+	remove  func() // of the reclaimer
+	context context.Context
+	stop    context.CancelFunc
+	running sync.WaitGroup
 
 	mu      sync.Mutex
 	waiting []*staged
@@ -155,7 +152,7 @@ func (s *stager) collect() (*staged, error) {
 	s.mu.Lock()
 	l.most = s.most
 	s.mu.Unlock()
-	l.weight = s.weight()
+	l.weight = deviceBytes >> max(0, smallerTables-s.tables)
 	s.tables++
 	if err := l.collect(s.context); err != nil {
 		l.failed = true
@@ -171,21 +168,7 @@ func (s *stager) collect() (*staged, error) {
 	l.pending, l.pendingRows = nil, 0
 	l.rows += next.rows
 	next.whole = l.most == 0 || next.rows <= l.most
-	for _, record := range next.records {
-		bytes, weighted := rawLength(record)
-		s.collected, s.collectedWeight = s.collected+bytes, s.collectedWeight+weighted
-	}
 	return next, nil
-}
-
-// weight is the weighted length of the next table.
-func (s *stager) weight() int64 {
-	weight := deviceBytes >> max(0, smallerTables-s.tables)
-	if all, ok := s.from.records.(interface{ left() int64 }); ok && s.collected > 0 {
-		left := float64(all.left()) * float64(s.collectedWeight) / float64(s.collected)
-		weight = min(weight, max(deviceBytes>>smallerTables, int64(left)/2))
-	}
-	return weight
 }
 
 // copy copies the records of a table, if there is plenty of memory.

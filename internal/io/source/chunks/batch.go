@@ -144,8 +144,9 @@ func (b *Batch) allocate(ctx context.Context, call *op.Call) (err error) {
 	s.work.take(behind)
 	outcomes := s.work.take(outcomeBytes * uint64(len(b.pages)))
 	descriptions := b.upload(bytesOf(b.pages))
-	tables := b.nest.tables()
-	lists := append(b.nest.kernels(tables), b.kernels()...)
+	nested, checked := b.nest.tables(), b.checksums.tables()
+	tables := append(slices.Clip(nested), checked...)
+	lists := append(b.nest.kernels(nested), append(b.kernels(), b.checksums.kernels(checked)...)...)
 	places, tablePlaces := make([]place, len(lists)), make([]place, len(tables))
 	for i, l := range lists {
 		places[i] = b.upload(l.bytes)
@@ -168,6 +169,9 @@ func (b *Batch) allocate(ctx context.Context, call *op.Call) (err error) {
 		s.resolve(&p.bytes, &p.levels, &p.to, &p.bitmap, &p.ranks, &p.counts, &p.dense, &p.places, &p.packed, &p.marks, &p.sums)
 	}
 	b.nest.resolve(s)
+	for i := range b.checksums.list {
+		s.resolve(&b.checksums.list[i].bytes)
+	}
 	for i, t := range tables {
 		if t.memory, err = part(b.lists, tablePlaces[i], uint64(len(t.bytes))); err != nil {
 			return err

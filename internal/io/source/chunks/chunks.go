@@ -18,7 +18,7 @@ import (
 type Chunk struct {
 	// About describes the chunk. Its Type is that of the column.
 	About pages.Flat
-	// Plan is that of the pages, or nil. The checksums of pages of a plan are not checked again.
+	// Plan is that of the pages, or nil.
 	Plan pages.Plan
 	// Bytes are all bytes of the chunk. The device reads pinned memory directly.
 	Bytes []byte

@@ -42,11 +42,15 @@ const (
 	damageDelta
 	damagePacked
 	damagePrefix
+	damageChecksum
 )
 
 // damageError returns the error of a page with damage.
 func damageError(o outcome, c decompress.Codec) error {
 	status := o.status
+	if status&damageChecksum != 0 {
+		return pages.ChecksumError(uint32(o.bytes), uint32(o.bytes>>32))
+	}
 	if status == damagePacked {
 		return fmt.Errorf("%w: %w", decompress.Status(o.packed).Error(c), pages.ErrDamaged)
 	}

@@ -51,6 +51,10 @@ func (p *planner) arrange() {
 			}
 		}
 	}
+	for i := range p.checksums.list {
+		at := &p.checksums.list[i].bytes
+		*at = place(input<<spaceShift | moved(at.offset()))
+	}
 	for _, group := range p.packed {
 		for i := range group.pages {
 			group.pages[i].Source = moved(group.pages[i].Source)

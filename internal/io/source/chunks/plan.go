@@ -86,6 +86,7 @@ type planner struct {
 	plainStrings, indexedStrings, fixed work
 	packed                              map[decompress.Codec]*packed
 	outputs                             []output
+	checksums
 	nest
 }
 
@@ -190,28 +191,26 @@ func (p *planner) target(index int, t *target, chunks []Chunk) error {
 func (p *planner) chunk(column int, t *target, s selected) error {
 	dictionary := uint32(none)
 	if s.dictionary >= 0 && s.indexed() {
-		body, err := p.uploadPages(s, s.dictionary, s.dictionary)
-		if err != nil {
-			return err
-		}
+		body := p.uploadPages(s, s.dictionary, s.dictionary)
+		var err error
 		if dictionary, err = p.dictionary(t, s, body); err != nil {
 			return &Error{Page: s.dictionary, Err: err}
 		}
+		p.check(s.plan[s.dictionary], body, dictionary)
 		p.origin(column, t, s, s.dictionary)
 		if t.entries > math.MaxInt32 {
 			return fmt.Errorf("dictionaries of %d values: %w", t.entries, ErrLong)
 		}
 	}
 	first := s.plan[s.pages[0]].At
-	bytes, err := p.uploadPages(s, s.pages[0], s.pages[len(s.pages)-1])
-	if err != nil {
-		return err
-	}
+	bytes := p.uploadPages(s, s.pages[0], s.pages[len(s.pages)-1])
 	shared := p.shared(s)
 	for _, i := range s.pages {
-		if err := p.page(t, s, s.plan[i], bytes+place(s.plan[i].At-first), dictionary, &shared); err != nil {
+		body := bytes + place(s.plan[i].At-first)
+		if err := p.page(t, s, s.plan[i], body, dictionary, &shared); err != nil {
 			return &Error{Page: i, Err: err}
 		}
+		p.check(s.plan[i], body, uint32(len(p.pages)-1))
 		for len(p.origins) < len(p.pages) {
 			p.origin(column, t, s, i)
 		}
@@ -231,18 +230,13 @@ func (p *planner) upload(list []byte) place {
 	return at
 }
 
-// uploadPages uploads the pages from one to another, after a check of their checksums.
-func (p *planner) uploadPages(s selected, first, last int) (place, error) {
-	for i := first; i <= last && s.Plan == nil; i++ {
-		if _, err := s.plan[i].Body(s.Bytes); err != nil {
-			return 0, &Error{Page: i, Err: err}
-		}
-	}
+// uploadPages uploads the pages from one to another.
+func (p *planner) uploadPages(s selected, first, last int) place {
 	end := s.plan[last].At + s.plan[last].Compressed
 	bytes := s.Bytes[s.plan[first].At:end]
 	at := p.spaces.input.append(uint64(len(bytes)))
 	p.sources = append(p.sources, memory.Source{Offset: at.offset(), Data: bytes})
-	return at, nil
+	return at
 }
 
 // plainBytes describes the bytes of a page without compression, of which body has those in the file.

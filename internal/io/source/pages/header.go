@@ -52,13 +52,18 @@ type Header struct {
 	Stored bool
 }
 
+// ChecksumError is the error of a page whose checksum is not that of its header.
+func ChecksumError(sum, header uint32) error {
+	return fmt.Errorf("the checksum of a page is %08x, by its header %08x: %w", sum, header, ErrDamaged)
+}
+
 // check compares the checksum of a page, if it has one.
 func (h Header) check(body []byte) error {
 	if !h.HasChecksum {
 		return nil
 	}
 	if sum := crc32.ChecksumIEEE(body); sum != h.Checksum {
-		return fmt.Errorf("the checksum of a page is %08x, by its header %08x: %w", sum, h.Checksum, ErrDamaged)
+		return ChecksumError(sum, h.Checksum)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ enum Form : u32 { copied4, copied8, narrowed1, narrowed2, decimal32, decimal64, 
 enum Encoding : u32 { plain, indexed, rle, split, delta, delta_lengths, delta_strings, delta_prefixes };
 
 // Damage is the kind of damage of a page: bits of its status.
-enum Damage : u32 { cut = 1, bad_level = 2, bad_index = 4, bad_width = 8, bad_length = 16, too_long = 32, bad_delta = 64, bad_compression = 128, bad_prefix = 256 };
+enum Damage : u32 { cut = 1, bad_level = 2, bad_index = 4, bad_width = 8, bad_length = 16, too_long = 32, bad_delta = 64, bad_compression = 128, bad_prefix = 256, bad_checksum = 512 };
 
 // Optional is the kind of levels of a page: none, definition levels up to 1, or those of a part of a list or a struct.
 enum Optional : u32 { no_levels, flat_levels, nested_levels };
@@ -51,7 +51,7 @@ struct Outcome {
     u32 begin;  // place of the values in the page's bytes
     u32 data;   // place of the bytes of strings behind their lengths
     u32 packed; // status of the decompression
-    u64 bytes;  // of strings
+    u64 bytes;  // of strings; after damage the checksum by the header, and in the lower word that of the bytes
 };
 
 // Tile is a part of a page's rows.
