@@ -192,13 +192,12 @@ func eachForm(t *testing.T, dev *device.Device, codec Codec, f func(t *testing.T
 			defer forceBlocks(blocks)()
 			f(t)
 		})
-		if codec == Snappy {
-			t.Run("fragments by "+name, func(t *testing.T) {
-				defer forceBlocks(blocks)()
-				defer forceFragments(1024)()
-				f(t)
-			})
-		}
+	}
+	if codec == Snappy {
+		t.Run("fragments", func(t *testing.T) {
+			defer forceFragments(1024)()
+			f(t)
+		})
 	}
 }
 
