@@ -47,7 +47,9 @@ type Store struct {
 // New returns a store.
 func New(options Options) *Store {
 	if options.Client == nil {
-		options.Client = &http.Client{Transport: Transport()}
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		Adapt(transport)
+		options.Client = &http.Client{Transport: transport}
 	}
 	return &Store{options.Client, options.Header.Clone()}
 }
@@ -55,15 +57,16 @@ func New(options Options) *Store {
 // mostIdle is the number of connections to a server that stay open. A query has up to 64 requests at a time.
 const mostIdle = 128
 
-// Transport returns a transport for many requests to one server: with a connection for each, because those of HTTP/2 share
+// Adapt changes a transport for many requests to one server: with a connection for each, because those of HTTP/2 share
 // one and its rate, and without compression, which ranges do not have.
-func Transport() *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, mostIdle
+func Adapt(t *http.Transport) {
+	t.MaxIdleConns, t.MaxIdleConnsPerHost, t.MaxConnsPerHost = 0, mostIdle, 0
 	t.DisableCompression = true
 	t.ForceAttemptHTTP2, t.TLSNextProto = false, map[string]func(string, *tls.Conn) http.RoundTripper{}
-	t.TLSClientConfig = &tls.Config{NextProtos: []string{"http/1.1"}}
-	return t
+	if t.TLSClientConfig == nil {
+		t.TLSClientConfig = &tls.Config{}
+	}
+	t.TLSClientConfig.NextProtos = []string{"http/1.1"}
 }
 
 // send sends a request. The caller closes the body of the answer.

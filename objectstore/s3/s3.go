@@ -22,6 +22,7 @@ import (
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -62,11 +63,12 @@ type Store struct {
 
 // New returns a store. It sends no request.
 func New(ctx context.Context, options Options) (*Store, error) {
-	if options.Client == nil {
-		options.Client = &http.Client{Transport: https.Transport()}
+	var client aws.HTTPClient = options.Client
+	if options.Client == nil { // one to which the SDK adds the certificates of AWS_CA_BUNDLE
+		client = awshttp.NewBuildableClient().WithTransportOptions(https.Adapt)
 	}
 	load := []func(*config.LoadOptions) error{
-		config.WithHTTPClient(options.Client), config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }),
+		config.WithHTTPClient(client), config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }),
 		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired), config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired),
 	}
 	if options.Region != "" {
