@@ -34,7 +34,7 @@ type Options struct {
 	// Client sends requests. Nil means one that keeps connections open.
 	Client *http.Client
 	// Header is added to each request, for a token for example. It is sent to every server that URLs name: register
-	// the store under a scheme of its own, or open it with [gpuframe.Engine.Objects], for those that may have it.
+	// the store under another scheme, or open it with [gpuframe.Engine.Objects], for those that may have it.
 	Header http.Header
 }
 
@@ -118,7 +118,7 @@ func finish(body io.ReadCloser) {
 	_ = body.Close()
 }
 
-// Stat implements [objectstore.Store]. A server that refuses HEAD, as for URLs with a signature for GET, is asked for a byte.
+// Stat implements [objectstore.Store]. A server that refuses HEAD, as for URLs with a signature for GET, gets a request for a byte.
 func (s *Store) Stat(ctx context.Context, name string) (objectstore.Object, error) {
 	response, err := s.send(ctx, http.MethodHead, "stat", name, nil)
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *Store) ReadRange(ctx context.Context, object objectstore.Object, into [
 	return failure("read", object.Name, response, objectstore.TransportError(ctx, err))
 }
 
-// matches compares an answer with the object and the range that was asked for.
+// matches compares an answer with the object and the requested range.
 func matches(object objectstore.Object, response *http.Response, offset int64) error {
 	size := response.ContentLength
 	if response.StatusCode == http.StatusPartialContent {
@@ -233,7 +233,7 @@ func matches(object objectstore.Object, response *http.Response, offset int64) e
 	return nil
 }
 
-// unsupported is the error of what web servers do not have.
+// unsupported is the error of a method that web servers do not have.
 func unsupported(operation, name, what string) error {
 	return &objectstore.Error{Operation: operation, URL: name, Err: fmt.Errorf("web servers have no %s: %w", what, errors.ErrUnsupported)}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
-// conditions are those of error codes, which say more than the status.
+// conditions are those of error codes, which are more precise than the status.
 var conditions = map[string]error{
 	"ExpiredToken": errCredentials, "ExpiredTokenException": errCredentials, "InvalidToken": errCredentials, "TokenRefreshRequired": errCredentials,
 	"InvalidAccessKeyId": errCredentials, "SignatureDoesNotMatch": errCredentials, "AuthorizationHeaderMalformed": errCredentials, "RequestTimeTooSkewed": errCredentials,

@@ -49,7 +49,7 @@ type Options struct {
 	Credentials aws.CredentialsProvider
 	// Anonymous sends requests without a signature.
 	Anonymous bool
-	// RequesterPays accepts the cost of requests to buckets whose owner does not pay.
+	// RequesterPays accepts the cost of requests to buckets for which requesters pay.
 	RequesterPays bool
 	// Client sends requests. Nil means one that keeps connections open.
 	Client *http.Client

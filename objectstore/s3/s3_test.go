@@ -95,8 +95,10 @@ var formats = map[string]struct {
 }{
 	"parquet": {gpuframe.ParquetWith(gpuframe.ParquetOptions{GroupRows: 20000, PageRows: 1000}), gpuframe.Files.Parquet},
 	"csv":     {gpuframe.CSV(), func(f gpuframe.Files, paths ...string) gpuframe.Query { return f.CSV(gpuframe.CSVOptions{}, paths...) }},
-	"json":    {gpuframe.JSONLines(), func(f gpuframe.Files, paths ...string) gpuframe.Query { return f.JSON(gpuframe.JSONOptions{}, paths...) }},
-	"arrow":   {gpuframe.IPC(), gpuframe.Files.IPC},
+	"json": {gpuframe.JSONLines(), func(f gpuframe.Files, paths ...string) gpuframe.Query {
+		return f.JSON(gpuframe.JSONOptions{}, paths...)
+	}},
+	"arrow": {gpuframe.IPC(), gpuframe.Files.IPC},
 }
 
 // Queries write and read all formats, by names, patterns and partitions, while a part of the requests fail.
