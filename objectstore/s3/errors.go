@@ -23,7 +23,7 @@ var conditions = map[string]error{
 	"InvalidAccessKeyId": errCredentials, "SignatureDoesNotMatch": errCredentials, "AuthorizationHeaderMalformed": errCredentials, "RequestTimeTooSkewed": errCredentials,
 	"SlowDown": objectstore.ErrThrottled, "Throttling": objectstore.ErrThrottled, "ThrottlingException": objectstore.ErrThrottled, "RequestLimitExceeded": objectstore.ErrThrottled,
 	"RequestTimeout": objectstore.ErrUnavailable, "InternalError": objectstore.ErrUnavailable,
-	"NoSuchKey": fs.ErrNotExist, "NoSuchBucket": fs.ErrNotExist, "NotFound": fs.ErrNotExist,
+	"NoSuchKey": fs.ErrNotExist, "NoSuchBucket": fs.ErrNotExist, "NotFound": fs.ErrNotExist, "NoSuchUpload": fs.ErrNotExist,
 }
 
 var errCredentials = fmt.Errorf("%w: %w", objectstore.ErrCredentials, fs.ErrPermission)

@@ -13,9 +13,12 @@ package s3
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"strings"
@@ -216,6 +219,8 @@ type upload struct {
 
 	mu    sync.Mutex
 	etags map[int]*string // of the parts
+	// tried reports that a Commit has failed: it may have been carried out, and its answer lost.
+	tried bool
 }
 
 // WritePart implements [objectstore.Upload].
@@ -244,7 +249,28 @@ func (u *upload) Commit(ctx context.Context, parts int) error {
 	_, err := u.store.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
 		Bucket: &u.place.bucket, Key: &u.place.key, UploadId: u.id, RequestPayer: u.store.payer, MultipartUpload: &types.CompletedMultipartUpload{Parts: list},
 	})
-	return failure(ctx, "write", u.name, err)
+	err = failure(ctx, "write", u.name, err)
+	if again := u.tried; err != nil {
+		u.tried = true
+		if again && errors.Is(err, fs.ErrNotExist) && u.committed(ctx, list) {
+			return nil
+		}
+	}
+	return err
+}
+
+// committed reports whether the object consists of the parts: its ETag has the digest of theirs.
+func (u *upload) committed(ctx context.Context, parts []types.CompletedPart) bool {
+	var digests []byte
+	for _, part := range parts {
+		digest, err := hex.DecodeString(strings.Trim(aws.ToString(part.ETag), `"`))
+		if err != nil {
+			return false
+		}
+		digests = append(digests, digest...)
+	}
+	object, err := u.store.Stat(ctx, u.name)
+	return err == nil && strings.Trim(object.ETag, `"`) == fmt.Sprintf("%x-%d", md5.Sum(digests), len(parts))
 }
 
 // Abort implements [objectstore.Upload].

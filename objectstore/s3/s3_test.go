@@ -1,6 +1,7 @@
 package s3_test
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -77,6 +78,46 @@ func TestConditions(t *testing.T) {
 	require.NoError(t, s3.Registered())
 }
 
+// Each answer of an upload may be lost: the object has all bytes, and the upload has ended.
+func TestLostAnswers(t *testing.T) {
+	proxy := objecttest.NewProxy(t, gateway(t))
+	store := objectstore.WithRetry(storeAt(t, proxy.URL, "secret"), objectstore.Retry{Pause: time.Nanosecond})
+	contents := make([]byte, objectstore.PartBytes+5)
+	for i := range contents {
+		contents[i] = byte(i * i >> 8)
+	}
+	for lost := int64(1); lost <= 4; lost++ {
+		name := bucket + "lost-" + string(rune('0'+lost))
+		begin := proxy.Requests.Load()
+		proxy.Fault = func(*http.Request) objecttest.Fault {
+			if proxy.Requests.Load()-begin == lost {
+				return objecttest.Lost
+			}
+			return objecttest.NoFault
+		}
+		upload, err := store.Create(t.Context(), name)
+		require.NoError(t, err)
+		require.NoError(t, upload.WritePart(t.Context(), 0, contents[:objectstore.PartBytes]))
+		require.NoError(t, upload.WritePart(t.Context(), 1, contents[objectstore.PartBytes:]))
+		require.NoError(t, upload.Commit(t.Context(), 2))
+		object, err := store.Stat(t.Context(), name)
+		require.NoError(t, err)
+		read := make([]byte, object.Size)
+		require.NoError(t, store.ReadRange(t.Context(), object, read, 0))
+		require.True(t, bytes.Equal(contents, read))
+	}
+	proxy.Fault = nil
+	upload, err := store.Create(t.Context(), bucket+"none")
+	require.NoError(t, err)
+	require.NoError(t, upload.WritePart(t.Context(), 0, contents[:5]))
+	require.NoError(t, upload.Abort(t.Context()))
+	for range 2 {
+		require.ErrorIs(t, upload.Commit(t.Context(), 1), fs.ErrNotExist, "an upload that was given up is no object")
+	}
+	_, err = store.Stat(t.Context(), bucket+"none")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
 // numbersOf returns a record of numbers, their parity and a text.
 func numbersOf(rows int) arrow.Record {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}, {Name: "text", Type: arrow.BinaryTypes.String}}, nil)
@@ -116,7 +157,7 @@ func TestQueries(t *testing.T) {
 		faults++
 		kinds := []objecttest.Fault{objecttest.Throttled, objecttest.Failed, objecttest.Reset, objecttest.Short}
 		if r.Method != http.MethodGet {
-			kinds = kinds[:2] // an answer that is lost after a write is another test
+			kinds = append(kinds[:3], objecttest.Lost)
 		}
 		return kinds[random.IntN(len(kinds))]
 	}

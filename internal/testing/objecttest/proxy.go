@@ -26,6 +26,8 @@ const (
 	Short
 	// Reset closes the connection without an answer.
 	Reset
+	// Lost passes the request on and closes the connection without an answer.
+	Lost
 )
 
 // Proxy stands between a client and a server of HTTP. It counts requests, delays answers, and has faults.
@@ -87,6 +89,9 @@ func (p *Proxy) serve(forward http.Handler, w http.ResponseWriter, r *http.Reque
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.WriteHeader(map[Fault]int{Throttled: http.StatusServiceUnavailable, Failed: http.StatusInternalServerError}[fault])
 	case Reset:
+		drop(w)
+	case Lost:
+		forward.ServeHTTP(httptest.NewRecorder(), r)
 		drop(w)
 	case Short:
 		recorder := httptest.NewRecorder()
