@@ -10,7 +10,7 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
+.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry objectstore cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -202,6 +202,15 @@ opentelemetry: ## the module for OpenTelemetry; its dependencies are fetched
 	$(GO) -C observe/opentelemetry mod tidy -diff
 	$(GO) -C observe/opentelemetry vet -race ./...
 	$(GO) -C observe/opentelemetry test -vet=off -timeout 40m -race ./...
+
+# The server is built by a module of its own, so that programs do not get its dependencies.
+build/tools/versitygw: objectstore/servers/go.mod objectstore/servers/go.sum
+	$(GO) -C objectstore/servers build -o ../../$@ github.com/versity/versitygw/cmd/versitygw
+
+objectstore: build/tools/versitygw ## the modules of object stores, against servers; their dependencies are fetched
+	$(GO) -C objectstore/s3 mod tidy -diff
+	$(GO) -C objectstore/s3 vet ./...
+	GPUFRAME_VERSITYGW=$(CURDIR)/$< $(GO) -C objectstore/s3 test -vet=off -timeout 40m ./...
 
 cuda-header: ## fetch cuda.h and the stub of libcuda into build/cuda, out of a Debian package of 774 MB
 	scripts/fetch-cuda-header.sh

@@ -1,13 +1,13 @@
 // Package objectstore describes stores of objects, such as those of S3 and web servers, as sources and sinks of queries
-// need them: objects are read by ranges, many at a time, and listed by the beginning of their names.
+// need them: objects are read by ranges, many at a time, and listed by prefixes of their names.
 //
 //	import _ "github.com/gpuframe/gpuframe/objectstore/s3"
 //
 //	gpu.Parquet("s3://bucket/sales/year=*/*.parquet")
 //
 // A package of a provider registers its schemes when it is imported: objectstore/https, which is part of this module,
-// and objectstore/s3, a module of its own, so that programs have the dependencies of no provider that they do not name.
-// [Register] adds further stores, or one with other credentials under a scheme of its own.
+// and objectstore/s3, a separate module, so that programs have the dependencies of no provider that they do not name.
+// [Register] adds further stores, or one with other credentials under another scheme.
 //
 // # Errors
 //

@@ -20,7 +20,7 @@ var (
 	// ErrChanged reports an object that has changed since it was opened.
 	ErrChanged = errors.New("the object has changed since it was opened: run the query again")
 	// ErrThrottled reports a store that refuses requests because they are too many.
-	ErrThrottled = errors.New("the store asks for fewer requests")
+	ErrThrottled = errors.New("there are too many requests to the store")
 	// ErrUnavailable reports a connection that failed, or a fault of the store.
 	ErrUnavailable = errors.New("the store is not available")
 	// ErrTruncated reports fewer bytes than the store has announced.
@@ -43,7 +43,7 @@ type Error struct {
 	Code string
 	// RequestID is the identifier of the request, by which the provider finds it, or empty.
 	RequestID string
-	// RetryAfter is the time that the store asks to wait, or zero.
+	// RetryAfter is the time to wait that the store has sent, or zero.
 	RetryAfter time.Duration
 	Err        error
 }

@@ -71,7 +71,7 @@ func TestDisplay(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	err := error(&objectstore.Error{Operation: "read", URL: "https://u:secret@host/a?sig=secret", Status: 503, Code: "SlowDown", RequestID: "4711", Err: objectstore.ErrThrottled})
-	assert.Equal(t, "objectstore: read https://host/a?…: the store asks for fewer requests (status 503, code SlowDown, request 4711)", err.Error())
+	assert.Equal(t, "objectstore: read https://host/a?…: there are too many requests to the store (status 503, code SlowDown, request 4711)", err.Error())
 	transport := objectstore.TransportError(t.Context(), &url.Error{Op: "Get", URL: "https://host/a?sig=secret", Err: errors.New("connection reset")})
 	require.ErrorIs(t, transport, objectstore.ErrUnavailable)
 	assert.NotContains(t, transport.Error(), "secret")
@@ -137,7 +137,7 @@ func TestRetryEndsAttempts(t *testing.T) {
 	require.ErrorIs(t, err, objectstore.ErrThrottled)
 }
 
-// A store that asks to wait gets that time, and no more than the greatest pause.
+// The time that a store has sent is waited, and no more than the greatest pause.
 func TestPauses(t *testing.T) {
 	for _, asked := range []time.Duration{0, 5 * time.Second, time.Hour} {
 		var pauses []time.Duration

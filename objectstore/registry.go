@@ -91,7 +91,7 @@ func Open(name string) (Store, error) {
 	return r.store, nil
 }
 
-// remedy is what to do for a scheme that is not registered.
+// remedy returns the instruction for a scheme that is not registered.
 func remedy(scheme string) string {
 	if module := modules[scheme]; module != "" {
 		return fmt.Sprintf("import _ \"github.com/gpuframe/gpuframe/objectstore/%s\"", module)

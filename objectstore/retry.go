@@ -14,7 +14,7 @@ type Retry struct {
 	// Attempts is the number of attempts of a request. Zero means 6.
 	Attempts int
 	// Pause is the time before the second attempt, which doubles for each further one, up to MostPause; a random part
-	// of up to half of it is left out. Zero means 200 ms and 10 s. A store that asks for more time gets it, up to MostPause.
+	// of up to half of it is left out. Zero means 200 ms and 10 s. The time that a store has sent is waited, up to MostPause.
 	Pause, MostPause time.Duration
 	// Timeout is the time after which an attempt is given up and repeated, and a further second for each MiB. Zero
 	// means 30 s.

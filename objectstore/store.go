@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Object is what a store knows of an object.
+// Object describes an object.
 type Object struct {
 	// Name is the URL of the object.
 	Name string
@@ -19,12 +19,12 @@ type Object struct {
 // Store is where objects are. Names are whole URLs. All methods are safe for concurrent use, and end with their context.
 // A method that the store does not have returns an error that wraps [errors.ErrUnsupported].
 type Store interface {
-	// Stat returns what is known of an object, or an error that wraps [fs.ErrNotExist].
+	// Stat describes an object, or an error that wraps [fs.ErrNotExist].
 	Stat(ctx context.Context, name string) (Object, error)
 	// ReadRange fills a slice with the bytes of an object from an offset on. They are within its size. It is an error that
 	// wraps [ErrChanged] if the contents have another ETag than the object.
 	ReadRange(ctx context.Context, object Object, into []byte, offset int64) error
-	// List returns objects whose names begin with a prefix, in the order of their names, and a token for the next page.
+	// List returns the objects with a prefix of their names, in the order of their names, and a token for the next page.
 	// The token of the first page, and the one behind the last page, are empty.
 	List(ctx context.Context, prefix, token string) (page []Object, next string, err error)
 	// Put writes an object, which appears with all of its contents. It replaces another one.

@@ -29,6 +29,7 @@ flight         flight/|sql/|internal/(arrays/arrowipc|query/querydata)/|share/
 sql            sql/|[a-z_]*\.go$|kernels/(expr|group|join|window)/[a-z_]*\.go$
 beam           beam/|internal/arrays/arrowipc/
 opentelemetry  observe/
+objectstore    objectstore/|internal/testing/objecttest/
 full           .*_test\.go$
 '
 stages=$(sed -n 's/^\([a-z0-9-]\+\) .*/\1/p' <<<"$table")

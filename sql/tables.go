@@ -74,7 +74,7 @@ func (t *translation) file(item *tree.File) gpuframe.Query {
 
 // fileTable returns the name of the table of a file: its name without folders and end.
 func fileTable(name string) string {
-	base := path.Base(name)
+	base := path.Base(source.WithoutQuery(name))
 	if extension := path.Ext(base); !strings.EqualFold(extension, source.Extension(name)) { // of a compression
 		base = strings.TrimSuffix(base, extension)
 	}

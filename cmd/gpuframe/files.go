@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/cmd/gpuframe/internal/pipeline"
 	"github.com/gpuframe/gpuframe/internal/base/names"
 	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/objectstore"
 )
 
 // fileFormat is a format of files that are read and written.
@@ -188,6 +189,9 @@ func formatOfAny(path string) (fileFormat, error) {
 		return f, nil
 	}
 	candidates := []string{path}
+	if _, url := objectstore.SchemeOf(path); url {
+		candidates = nil // what a store has is not asked for
+	}
 	if matches, err := filepath.Glob(path); err == nil && len(matches) > 0 {
 		candidates = matches
 	}

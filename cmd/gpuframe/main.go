@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/text/apiterms"
+	_ "github.com/gpuframe/gpuframe/objectstore/https" // URLs of web servers
 )
 
 func main() {

@@ -34,7 +34,7 @@ type Options struct {
 	// Client sends requests. Nil means one that keeps connections open.
 	Client *http.Client
 	// Header is added to each request, for a token for example. It is sent to every server that URLs name: register
-	// the store under a scheme of its own, or open it with [gpuframe.Engine.Objects], for those that may have it.
+	// the store under another scheme, or open it with [gpuframe.Engine.Objects], for those that may have it.
 	Header http.Header
 }
 
@@ -47,7 +47,9 @@ type Store struct {
 // New returns a store.
 func New(options Options) *Store {
 	if options.Client == nil {
-		options.Client = &http.Client{Transport: Transport()}
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		Adapt(transport)
+		options.Client = &http.Client{Transport: transport}
 	}
 	return &Store{options.Client, options.Header.Clone()}
 }
@@ -55,15 +57,16 @@ func New(options Options) *Store {
 // mostIdle is the number of connections to a server that stay open. A query has up to 64 requests at a time.
 const mostIdle = 128
 
-// Transport returns a transport for many requests to one server: with a connection for each, because those of HTTP/2 share
+// Adapt changes a transport for many requests to one server: with a connection for each, because those of HTTP/2 share
 // one and its rate, and without compression, which ranges do not have.
-func Transport() *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, mostIdle
+func Adapt(t *http.Transport) {
+	t.MaxIdleConns, t.MaxIdleConnsPerHost, t.MaxConnsPerHost = 0, mostIdle, 0
 	t.DisableCompression = true
 	t.ForceAttemptHTTP2, t.TLSNextProto = false, map[string]func(string, *tls.Conn) http.RoundTripper{}
-	t.TLSClientConfig = &tls.Config{NextProtos: []string{"http/1.1"}}
-	return t
+	if t.TLSClientConfig == nil {
+		t.TLSClientConfig = &tls.Config{}
+	}
+	t.TLSClientConfig.NextProtos = []string{"http/1.1"}
 }
 
 // send sends a request. The caller closes the body of the answer.
@@ -115,7 +118,7 @@ func finish(body io.ReadCloser) {
 	_ = body.Close()
 }
 
-// Stat implements [objectstore.Store]. A server that refuses HEAD, as for URLs with a signature for GET, is asked for a byte.
+// Stat implements [objectstore.Store]. A server that refuses HEAD, as for URLs with a signature for GET, gets a request for a byte.
 func (s *Store) Stat(ctx context.Context, name string) (objectstore.Object, error) {
 	response, err := s.send(ctx, http.MethodHead, "stat", name, nil)
 	if err != nil {
@@ -206,7 +209,7 @@ func (s *Store) ReadRange(ctx context.Context, object objectstore.Object, into [
 	return failure("read", object.Name, response, objectstore.TransportError(ctx, err))
 }
 
-// matches compares an answer with the object and the range that was asked for.
+// matches compares an answer with the object and the requested range.
 func matches(object objectstore.Object, response *http.Response, offset int64) error {
 	size := response.ContentLength
 	if response.StatusCode == http.StatusPartialContent {
@@ -230,7 +233,7 @@ func matches(object objectstore.Object, response *http.Response, offset int64) e
 	return nil
 }
 
-// unsupported is the error of what web servers do not have.
+// unsupported is the error of a method that web servers do not have.
 func unsupported(operation, name, what string) error {
 	return &objectstore.Error{Operation: operation, URL: name, Err: fmt.Errorf("web servers have no %s: %w", what, errors.ErrUnsupported)}
 }

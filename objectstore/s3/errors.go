@@ -17,13 +17,13 @@ import (
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
-// conditions are those of error codes, which say more than the status.
+// conditions are those of error codes, which are more precise than the status.
 var conditions = map[string]error{
 	"ExpiredToken": errCredentials, "ExpiredTokenException": errCredentials, "InvalidToken": errCredentials, "TokenRefreshRequired": errCredentials,
 	"InvalidAccessKeyId": errCredentials, "SignatureDoesNotMatch": errCredentials, "AuthorizationHeaderMalformed": errCredentials, "RequestTimeTooSkewed": errCredentials,
 	"SlowDown": objectstore.ErrThrottled, "Throttling": objectstore.ErrThrottled, "ThrottlingException": objectstore.ErrThrottled, "RequestLimitExceeded": objectstore.ErrThrottled,
 	"RequestTimeout": objectstore.ErrUnavailable, "InternalError": objectstore.ErrUnavailable,
-	"NoSuchKey": fs.ErrNotExist, "NoSuchBucket": fs.ErrNotExist, "NotFound": fs.ErrNotExist,
+	"NoSuchKey": fs.ErrNotExist, "NoSuchBucket": fs.ErrNotExist, "NotFound": fs.ErrNotExist, "NoSuchUpload": fs.ErrNotExist,
 }
 
 var errCredentials = fmt.Errorf("%w: %w", objectstore.ErrCredentials, fs.ErrPermission)

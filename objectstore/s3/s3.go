@@ -13,15 +13,19 @@ package s3
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"strings"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -48,7 +52,7 @@ type Options struct {
 	Credentials aws.CredentialsProvider
 	// Anonymous sends requests without a signature.
 	Anonymous bool
-	// RequesterPays accepts the cost of requests to buckets whose owner does not pay.
+	// RequesterPays accepts the cost of requests to buckets for which requesters pay.
 	RequesterPays bool
 	// Client sends requests. Nil means one that keeps connections open.
 	Client *http.Client
@@ -62,11 +66,12 @@ type Store struct {
 
 // New returns a store. It sends no request.
 func New(ctx context.Context, options Options) (*Store, error) {
-	if options.Client == nil {
-		options.Client = &http.Client{Transport: https.Transport()}
+	var client aws.HTTPClient = options.Client
+	if options.Client == nil { // one to which the SDK adds the certificates of AWS_CA_BUNDLE
+		client = awshttp.NewBuildableClient().WithTransportOptions(https.Adapt)
 	}
 	load := []func(*config.LoadOptions) error{
-		config.WithHTTPClient(options.Client), config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }),
+		config.WithHTTPClient(client), config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }),
 		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired), config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired),
 	}
 	if options.Region != "" {
@@ -214,6 +219,8 @@ type upload struct {
 
 	mu    sync.Mutex
 	etags map[int]*string // of the parts
+	// tried reports that a Commit has failed: it may have been carried out, and its answer lost.
+	tried bool
 }
 
 // WritePart implements [objectstore.Upload].
@@ -242,7 +249,28 @@ func (u *upload) Commit(ctx context.Context, parts int) error {
 	_, err := u.store.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
 		Bucket: &u.place.bucket, Key: &u.place.key, UploadId: u.id, RequestPayer: u.store.payer, MultipartUpload: &types.CompletedMultipartUpload{Parts: list},
 	})
-	return failure(ctx, "write", u.name, err)
+	err = failure(ctx, "write", u.name, err)
+	if again := u.tried; err != nil {
+		u.tried = true
+		if again && errors.Is(err, fs.ErrNotExist) && u.committed(ctx, list) {
+			return nil
+		}
+	}
+	return err
+}
+
+// committed reports whether the object consists of the parts: its ETag has the digest of theirs.
+func (u *upload) committed(ctx context.Context, parts []types.CompletedPart) bool {
+	var digests []byte
+	for _, part := range parts {
+		digest, err := hex.DecodeString(strings.Trim(aws.ToString(part.ETag), `"`))
+		if err != nil {
+			return false
+		}
+		digests = append(digests, digest...)
+	}
+	object, err := u.store.Stat(ctx, u.name)
+	return err == nil && strings.Trim(object.ETag, `"`) == fmt.Sprintf("%x-%d", md5.Sum(digests), len(parts))
 }
 
 // Abort implements [objectstore.Upload].

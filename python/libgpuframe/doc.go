@@ -31,4 +31,6 @@
 // with every version of Python.
 package main
 
+import _ "github.com/gpuframe/gpuframe/objectstore/https" // queries on URLs of web servers
+
 func main() {}

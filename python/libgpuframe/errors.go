@@ -29,6 +29,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/query/querydata"
 	"github.com/gpuframe/gpuframe/internal/text/apiterms"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/objectstore"
 	"github.com/gpuframe/gpuframe/share"
 )
 
@@ -107,6 +108,13 @@ var kinds = []struct {
 	{arrowdev.ErrMoved, "invalid"},
 	{fs.ErrNotExist, "file"},
 	{errFile, "io"},
+	{objectstore.ErrScheme, "value"},
+	{objectstore.ErrCredentials, "io"},
+	{objectstore.ErrChanged, "io"},
+	{objectstore.ErrThrottled, "io"},
+	{objectstore.ErrUnavailable, "io"},
+	{objectstore.ErrTruncated, "io"},
+	{objectstore.ErrResponse, "io"},
 	{errContents, "invalid"},
 	{sources.ErrContents, "invalid"},
 	{sources.ErrRead, "io"},

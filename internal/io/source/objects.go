@@ -54,7 +54,7 @@ func (n *objectNames) visit(name string) error {
 		return n.addObject(about, name[:strings.LastIndexByte(name, '/')])
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return storeError(err)
 	}
 	if listing := n.visitFolder(name + "/"); !errors.Is(listing, errors.ErrUnsupported) && !errors.Is(listing, fs.ErrNotExist) {
 		return listing
@@ -75,7 +75,7 @@ func (n *objectNames) list(prefix string, visit func(objectstore.Object) error) 
 		n.requests++
 		page, next, err := n.store.List(n.ctx, prefix, token)
 		if err != nil {
-			return err
+			return storeError(err)
 		}
 		for _, each := range page {
 			if strings.HasSuffix(each.Name, "/") {
@@ -89,6 +89,14 @@ func (n *objectNames) list(prefix string, visit func(objectstore.Object) error) 
 			return nil
 		}
 	}
+}
+
+// storeError adds the condition ErrRead to an error of a store about a request, unless it is about what exists.
+func storeError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return readError(err)
 }
 
 // visitFolder adds the objects below a folder that have one of the extensions.

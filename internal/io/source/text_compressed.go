@@ -33,13 +33,13 @@ var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
 	},
 }
 
-// withoutQuery returns a URL without its query, and another name as it is.
-func withoutQuery(name string) string { return strings.TrimSuffix(objectstore.Display(name), "?…") }
+// WithoutQuery returns a URL of a web server without its query, and another name as it is.
+func WithoutQuery(name string) string { return strings.TrimSuffix(objectstore.Display(name), "?…") }
 
 // Extension returns the extension of the name of a file in small letters, which shows its format: of text that is
 // compressed, such as sales.csv.gz, the one before that of the compression.
 func Extension(name string) string {
-	name = withoutQuery(name)
+	name = WithoutQuery(name)
 	last := strings.ToLower(filepath.Ext(name))
 	if decompressors[last] != nil {
 		if inner := strings.ToLower(filepath.Ext(name[:len(name)-len(last)])); slices.Contains(csvExtensions, inner) || slices.Contains(jsonExtensions, inner) {
@@ -51,7 +51,7 @@ func Extension(name string) string {
 
 // decompressed returns the contents of an open text file, if its name shows that they are compressed.
 func decompressed(name string, file *stream) (*stream, error) {
-	extension := strings.ToLower(filepath.Ext(withoutQuery(name)))
+	extension := strings.ToLower(filepath.Ext(WithoutQuery(name)))
 	open := decompressors[extension]
 	if open == nil {
 		return file, nil
