@@ -1,15 +1,17 @@
 package gpuframe
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/query/bind"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -72,26 +74,20 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s (%s:%d): %v", p.Verb, filepath.Base(p.File), p.Line, p.Err)
 }
 
-// problem makes a problem of a step.
-func (s *step) problem(err error) Problem {
-	p := Problem{Verb: s.verb, Err: err}
-	if s.place != nil {
-		p.Verb = cmp.Or(s.place.Verb, s.verb)
-		p.File, p.Line = s.place.File, s.place.Line
-	} else if s.at != 0 {
-		frame, _ := runtime.CallersFrames([]uintptr{s.at}).Next()
-		p.File, p.Line = frame.File, frame.Line
+// failed makes the error of a query.
+func failed(err error) error {
+	var problems bind.Problems
+	switch {
+	case err == nil || err == io.EOF:
+		return err
+	case errors.As(err, &problems):
+		list := make([]Problem, len(problems))
+		for i, p := range problems {
+			list[i] = Problem{Verb: p.Verb, File: p.File, Line: p.Line, Err: p.Err}
+		}
+		return &QueryError{list}
 	}
-	return p
-}
-
-// origin names the call that made a step: "Filter (report.go:12)".
-func (s *step) origin() string {
-	p := s.problem(nil)
-	if p.File == "" {
-		return p.Verb
-	}
-	return fmt.Sprintf("%s (%s:%d)", p.Verb, filepath.Base(p.File), p.Line)
+	return fmt.Errorf("gpuframe: %w", plan.ReadableError(err))
 }
 
 // NeedsError refuses a query before it reads anything: its engine's budget is too small for

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/query/devices"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -16,7 +17,6 @@ func Managed(manager *memory.Manager) (*Engine, error) {
 	if manager == nil {
 		return nil, fmt.Errorf("gpuframe: managed: the manager is nil: %w", device.ErrInvalidValue)
 	}
-	m := &member{device: manager.Device(), manager: manager}
-	m.spilling.Manager = manager
-	return newEngine(nil, []*member{m}, m.spilling.Close), nil
+	set := &devices.Set{Members: []*devices.Member{devices.NewMember(manager)}}
+	return newEngine(nil, set, set.CloseFiles), nil
 }

@@ -1,5 +1,7 @@
 package gpuframe
 
+import "github.com/gpuframe/gpuframe/internal/query/bind"
+
 // Place is a place in a program that a [Problem] of a query names.
 type Place struct {
 	// Verb is the name of the method, in the language of the program.
@@ -15,10 +17,5 @@ func (q Query) At(place Place) Query {
 	if q.step == nil {
 		return q
 	}
-	s := &step{engine: q.step.engine, verb: q.step.verb, place: &place, inputs: q.step.inputs, arguments: q.step.arguments, source: q.step.source, bind: q.step.bind}
-	if q.step.store != nil {
-		s.store = q.step.store
-		s.store.SetTag(s.origin)
-	}
-	return Query{s}
+	return Query{q.engine, q.step.At(bind.Place(place))}
 }

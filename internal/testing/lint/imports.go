@@ -54,7 +54,7 @@ var Levels = []Level{
 	}},
 	{"column chunks, delimited text", []string{"internal/io/source/pages", "internal/io/source/chunks", "internal/io/source/delimited", "internal/io/sink/rowgroups"}},
 	{"sources", []string{"internal/io/sink", "internal/io/source"}},
-	{"queries", []string{"internal/query/plan", "internal/query/exec", "internal/query/runs"}},
+	{"queries", []string{"internal/query/plan", "internal/query/exec", "internal/query/bind", "internal/query/devices", "internal/query/runs"}},
 	{"frame", []string{"."}},
 	{"frame adapters", []string{"internal/query/querydata", "observe", "sql"}},
 	{"programs", []string{"arrow18", "beam", "bench", "cmd", "examples", "flight", "python", "tools", "internal/testing"}},
