@@ -152,6 +152,19 @@ func settingsOf(options []Option) (settings, error) {
 	return s, nil
 }
 
+// Managed returns an engine with the memory of a manager, for programs that have one.
+//
+// # Ownership
+//
+// The caller closes the engine, and then the manager, which the engine does not close.
+func Managed(manager *memory.Manager) (*Engine, error) {
+	if manager == nil {
+		return nil, fmt.Errorf("gpuframe: managed: the manager is nil: %w", device.ErrInvalidValue)
+	}
+	set := &devices.Set{Members: []*devices.Member{devices.NewMember(manager)}}
+	return newEngine(nil, set, set.CloseFiles), nil
+}
+
 // Device returns the device, the first one of several. It is open until the engine is closed.
 func (e *Engine) Device() *device.Device { return e.tenancy.Devices.First().Device }
 

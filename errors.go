@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/query/bind"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/kernels/text"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -74,6 +75,24 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s (%s:%d): %v", p.Verb, filepath.Base(p.File), p.Line, p.Err)
 }
 
+// Place is a place in a program that a [Problem] of a query names.
+type Place struct {
+	// Verb is the name of the method, in the language of the program.
+	Verb string
+	File string
+	Line int
+}
+
+// At returns the query with another place for problems of its last verb. Without it they
+// name the Go code that called the verb. Programs that make queries for others, from
+// documents or another language, name the code of those.
+func (q Query) At(place Place) Query {
+	if q.step == nil {
+		return q
+	}
+	return Query{q.engine, q.step.At(bind.Place(place))}
+}
+
 // failed makes the error of a query.
 func failed(err error) error {
 	var problems bind.Problems
@@ -115,3 +134,7 @@ func (e *NeedsError) Error() string {
 
 // Unwrap returns memory.ErrBudget.
 func (e *NeedsError) Unwrap() error { return memory.ErrBudget }
+
+// A PatternError is a regular expression that does not compile, with the position in it.
+// [Query.Explain] and Collect return it.
+type PatternError = text.PatternError
