@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/query/exec"
+	"github.com/gpuframe/gpuframe/internal/query/runs"
 )
 
 // Collect runs the query and returns its whole result. Columns with more than 2 GiB of text are
@@ -28,13 +29,13 @@ import (
 // with a known number of rows that do not fit it as one frame; nothing was run. Other errors name the operation of the plan. They wrap memory.ErrBudget if the
 // budget is too small, the cause of ctx if it ended, and [ErrClosed] if the engine is closed.
 func (q Query) Collect(ctx context.Context, options ...RunOption) (*Frame, error) {
-	r, ctx, err := q.newRun(ctx, options, true)
+	r, ctx, err := q.start(ctx, options, true)
 	if err != nil {
 		return nil, err
 	}
 	r.Settings.FixedPointSums = r.Prepared.FixedPointSums.Load()
 	var table *buffer.Buffer
-	err = r.attempt(ctx, func(reader buffer.Reader) (err error) {
+	err = failed(r.Attempt(ctx, func(reader buffer.Reader) (err error) {
 		table, err = exec.Collect(ctx, reader, r.Settings)
 		if closing := r.Close(); closing != nil {
 			err = errors.Join(err, closing)
@@ -43,11 +44,11 @@ func (q Query) Collect(ctx context.Context, options ...RunOption) (*Frame, error
 			}
 		}
 		return err
-	})
-	if r.end(err); err != nil {
+	}))
+	if r.End(err); err != nil {
 		return nil, err
 	}
-	return newFrame(q.step.engine, table)
+	return newFrame(q.engine, table)
 }
 
 // Batches runs the query and yields its result in parts, as they come. The caller releases
@@ -61,16 +62,16 @@ func (q Query) Collect(ctx context.Context, options ...RunOption) (*Frame, error
 // cannot begin again if other queries use the memory that it lacks: it fails.
 func (q Query) Batches(ctx context.Context, options ...RunOption) iter.Seq2[*Frame, error] {
 	return func(yield func(*Frame, error) bool) {
-		r, ctx, err := q.newRun(ctx, options, false)
+		r, ctx, err := q.start(ctx, options, false)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		// Also if yield panics, or ends the goroutine.
-		defer func() { r.end(errors.Join(err, r.Close())) }()
+		defer func() { r.End(errors.Join(err, r.Close())) }()
 		for {
 			var f *Frame
-			f, err = r.next(ctx)
+			f, err = q.next(ctx, r)
 			if err == io.EOF {
 				err = nil
 				return
@@ -83,21 +84,20 @@ func (q Query) Batches(ctx context.Context, options ...RunOption) iter.Seq2[*Fra
 }
 
 // next returns the next part of the result that has rows, or io.EOF.
-func (r *run) next(ctx context.Context) (*Frame, error) {
-	var f *Frame
+func (q Query) next(ctx context.Context, r *runs.Run) (f *Frame, err error) {
 	read := func(reader buffer.Reader) (err error) {
-		f, err = r.part(ctx, reader)
+		f, err = q.part(ctx, r, reader)
 		return err
 	}
-	if !r.IsOpen() {
-		err := r.attempt(ctx, read)
-		return f, err
+	if r.IsOpen() {
+		err = r.Continue(ctx, read)
+	} else {
+		err = r.Attempt(ctx, read)
 	}
-	err := failed(r.Continue(ctx, read))
-	return f, err
+	return f, failed(err)
 }
 
-func (r *run) part(ctx context.Context, reader buffer.Reader) (*Frame, error) {
+func (q Query) part(ctx context.Context, r *runs.Run, reader buffer.Reader) (*Frame, error) {
 	for {
 		table, err := reader.Next(ctx)
 		if err != nil {
@@ -106,7 +106,7 @@ func (r *run) part(ctx context.Context, reader buffer.Reader) (*Frame, error) {
 		if table, err = exec.Exact(ctx, table, r.Settings); err != nil {
 			return nil, err
 		}
-		f, err := newFrame(r.engine, table)
+		f, err := newFrame(q.engine, table)
 		if err != nil || f.rows > 0 {
 			return f, err
 		}

@@ -34,11 +34,11 @@ func (q Query) Describe(ctx context.Context, options ...RunOption) (*Frame, erro
 	if err != nil {
 		return nil, err
 	}
-	n, err := bindQuery(ctx, q, nil)
+	schema, err := q.Schema(ctx)
 	if err != nil {
 		return nil, err
 	}
-	fields := n.Schema().Fields()
+	fields := schema.Fields()
 	var list []Expression
 	for i, f := range fields {
 		for _, s := range statistics {
@@ -61,7 +61,7 @@ func (q Query) Describe(ctx context.Context, options ...RunOption) (*Frame, erro
 	defer record.Release()
 	described := describe(fields, record)
 	defer described.Release()
-	return q.step.engine.Records(nil, described).Collect(ctx, Tag(chosen.tag)) // a profile is of one run
+	return q.engine.Records(nil, described).Collect(ctx, Tag(chosen.tag)) // a profile is of one run
 }
 
 func statisticName(column int, statistic string) string {

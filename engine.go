@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/query/devices"
 	"github.com/gpuframe/gpuframe/internal/query/runs"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -25,7 +26,7 @@ type settings struct {
 	// devices are the names of several devices, or nil.
 	devices []string
 	// divide is the choice of [DivideFrom].
-	divide dividing
+	divide devices.Dividing
 	memory memory.Options
 	spill  spill.Options
 }
@@ -92,19 +93,8 @@ type SpillError = spill.FileError
 // Engine runs queries: it is an open device, or several, and the manager of its memory. Its
 // methods may be called from any goroutine.
 type Engine struct {
-	*member
-	// others are the further devices, and divide is the choice of scans that are divided among all.
-	others []*member
-	divide dividing
-	// parent is the engine that a tenant is of. tenancy is the memory of its queries.
-	parent  *Engine
 	tenancy *runs.Tenancy
-	queries queries
-	// plans are those of queries that were run.
-	plans plans
-	// active has the queries of an engine without parent and of its tenants.
-	active active
-	close  func() error
+	close   func() error
 }
 
 // Open opens a device and a memory manager on it.
@@ -134,17 +124,15 @@ func open(options []Option) (*Engine, error) {
 	if chosen.devices == nil {
 		chosen.devices = []string{chosen.device}
 	}
-	list, err := openMembers(chosen)
+	set, err := devices.Open(devices.Options{Names: chosen.devices, Divide: chosen.divide, Memory: chosen.memory, Spill: chosen.spill})
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(nil, list, func() error { return closeMembers(list) })
-	e.divide = chosen.divide
-	return e, nil
+	return newEngine(nil, set, set.Close), nil
 }
 
 func settingsOf(options []Option) (settings, error) {
-	s := settings{divide: usualDividing}
+	s := settings{divide: devices.UsualDividing}
 	applied := make(map[string]bool, len(options))
 	for i, o := range options {
 		switch {
@@ -164,11 +152,24 @@ func settingsOf(options []Option) (settings, error) {
 	return s, nil
 }
 
+// Managed returns an engine with the memory of a manager, for programs that have one.
+//
+// # Ownership
+//
+// The caller closes the engine, and then the manager, which the engine does not close.
+func Managed(manager *memory.Manager) (*Engine, error) {
+	if manager == nil {
+		return nil, fmt.Errorf("gpuframe: managed: the manager is nil: %w", device.ErrInvalidValue)
+	}
+	set := &devices.Set{Members: []*devices.Member{devices.NewMember(manager)}}
+	return newEngine(nil, set, set.CloseFiles), nil
+}
+
 // Device returns the device, the first one of several. It is open until the engine is closed.
-func (e *Engine) Device() *device.Device { return e.device }
+func (e *Engine) Device() *device.Device { return e.tenancy.Devices.First().Device }
 
 // Manager returns the manager of the engine's memory, that of the first device of several.
-func (e *Engine) Manager() *memory.Manager { return e.manager }
+func (e *Engine) Manager() *memory.Manager { return e.tenancy.Devices.First().Manager }
 
 // Tenant returns an engine on the same device. Its queries share a separate budget, in
 // bytes, below that of e; each of several devices has an equal part of it. Zero means no
@@ -178,27 +179,17 @@ func (e *Engine) Manager() *memory.Manager { return e.manager }
 //
 // The error is that of [memory.Manager.Child].
 func (e *Engine) Tenant(name string, budget uint64) (*Engine, error) {
-	share := budget
-	if budget > 0 {
-		share = max(budget/uint64(1+len(e.others)), 1)
-	}
-	list, err := e.childMembers(name, share)
+	set, err := e.tenancy.Devices.Child(name, budget)
 	if err != nil {
 		return nil, fmt.Errorf("gpuframe: tenant %q: %w", name, err)
 	}
-	return newEngine(e, list, func() error { return closeManagers(list) }), nil
+	return newEngine(e.tenancy, set, set.CloseManagers), nil
 }
 
 // newEngine makes an engine on devices, or a tenant of another one.
-func newEngine(parent *Engine, list []*member, end func() error) *Engine {
-	e := &Engine{member: list[0], others: list[1:], parent: parent}
-	if parent == nil {
-		e.tenancy = runs.NewTenancy(nil, e.manager)
-	} else {
-		e.tenancy, e.divide = runs.NewTenancy(parent.tenancy, e.manager), parent.divide
-	}
-	e.close = sync.OnceValue(func() error { return errors.Join(e.tenancy.Close(), end()) })
-	return e
+func newEngine(parent *runs.Tenancy, set *devices.Set, end func() error) *Engine {
+	tenancy := runs.NewTenancy(parent, set)
+	return &Engine{tenancy, sync.OnceValue(func() error { return errors.Join(tenancy.Close(), end()) })}
 }
 
 // ErrClosed is wrapped by the error of a query whose engine is closed.

@@ -1,15 +1,18 @@
 package gpuframe
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/query/bind"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/kernels/text"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -72,26 +75,38 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s (%s:%d): %v", p.Verb, filepath.Base(p.File), p.Line, p.Err)
 }
 
-// problem makes a problem of a step.
-func (s *step) problem(err error) Problem {
-	p := Problem{Verb: s.verb, Err: err}
-	if s.place != nil {
-		p.Verb = cmp.Or(s.place.Verb, s.verb)
-		p.File, p.Line = s.place.File, s.place.Line
-	} else if s.at != 0 {
-		frame, _ := runtime.CallersFrames([]uintptr{s.at}).Next()
-		p.File, p.Line = frame.File, frame.Line
-	}
-	return p
+// Place is a place in a program that a [Problem] of a query names.
+type Place struct {
+	// Verb is the name of the method, in the language of the program.
+	Verb string
+	File string
+	Line int
 }
 
-// origin names the call that made a step: "Filter (report.go:12)".
-func (s *step) origin() string {
-	p := s.problem(nil)
-	if p.File == "" {
-		return p.Verb
+// At returns the query with another place for problems of its last verb. Without it they
+// name the Go code that called the verb. Programs that make queries for others, from
+// documents or another language, name the code of those.
+func (q Query) At(place Place) Query {
+	if q.step == nil {
+		return q
 	}
-	return fmt.Sprintf("%s (%s:%d)", p.Verb, filepath.Base(p.File), p.Line)
+	return Query{q.engine, q.step.At(bind.Place(place))}
+}
+
+// failed makes the error of a query.
+func failed(err error) error {
+	var problems bind.Problems
+	switch {
+	case err == nil || err == io.EOF:
+		return err
+	case errors.As(err, &problems):
+		list := make([]Problem, len(problems))
+		for i, p := range problems {
+			list[i] = Problem{Verb: p.Verb, File: p.File, Line: p.Line, Err: p.Err}
+		}
+		return &QueryError{list}
+	}
+	return fmt.Errorf("gpuframe: %w", plan.ReadableError(err))
 }
 
 // NeedsError refuses a query before it reads anything: its engine's budget is too small for
@@ -119,3 +134,7 @@ func (e *NeedsError) Error() string {
 
 // Unwrap returns memory.ErrBudget.
 func (e *NeedsError) Unwrap() error { return memory.ErrBudget }
+
+// A PatternError is a regular expression that does not compile, with the position in it.
+// [Query.Explain] and Collect return it.
+type PatternError = text.PatternError

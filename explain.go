@@ -16,16 +16,16 @@ import (
 // more. A scan of Parquet files with conditions shows how many row groups and files their
 // statistics leave out; the run may leave out more by dictionaries and Bloom filters.
 func (q Query) Explain(ctx context.Context) (string, error) {
-	n, err := bindQuery(ctx, q, nil)
-	if err != nil {
-		return "", err
-	}
-	e := q.step.engine
-	optimized, err := e.optimize(ctx, n)
+	n, err := q.step.Bind(ctx)
 	if err != nil {
 		return "", failed(err)
 	}
-	return fmt.Sprintf("as written:\n%s\nas run on %v:\n%s\n%v\n", indented(plan.Explain(n)), e.deviceNames(),
+	devices := q.engine.tenancy.Devices
+	optimized, err := devices.Optimize(ctx, n)
+	if err != nil {
+		return "", failed(err)
+	}
+	return fmt.Sprintf("as written:\n%s\nas run on %v:\n%s\n%v\n", indented(plan.Explain(n)), devices,
 		indented(plan.ExplainScans(ctx, optimized)), needsOf(exec.NeedsOf(optimized))), nil
 }
 
@@ -52,9 +52,9 @@ type Needs struct {
 // bytes, rows of a join with very many matches, and of a window or a Distinct, if their input is
 // of unknown size. A query that needs more than the budget for them fails while it runs.
 func (q Query) Needs(ctx context.Context) (Needs, error) {
-	prepared, err := q.prepare(ctx, nil)
+	prepared, err := q.step.Prepare(ctx, nil)
 	if err != nil {
-		return Needs{}, err
+		return Needs{}, failed(err)
 	}
 	return needsOf(prepared.Needs), nil
 }
@@ -83,9 +83,9 @@ func (n Needs) String() string {
 //
 // The error is a [*QueryError], which lists all that is wrong with the query.
 func (q Query) Schema(ctx context.Context) (*arrow.Schema, error) {
-	n, err := bindQuery(ctx, q, nil)
+	n, err := q.step.Bind(ctx)
 	if err != nil {
-		return nil, err
+		return nil, failed(err)
 	}
 	return n.Schema(), nil
 }

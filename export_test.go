@@ -2,12 +2,12 @@ package gpuframe
 
 import (
 	"context"
-	"errors"
-	"github.com/gpuframe/gpuframe/buffer/spill"
 
+	"github.com/gpuframe/gpuframe/buffer/spill"
+	"github.com/gpuframe/gpuframe/internal/query/bind"
+	"github.com/gpuframe/gpuframe/internal/query/devices"
 	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
-	"github.com/gpuframe/gpuframe/internal/query/runs"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -24,75 +24,59 @@ func EngineOn(m *memory.Manager) *Engine {
 // EngineOnSeveral returns an engine on managers of several devices, which divides all scans. Its
 // Close leaves the managers open.
 func EngineOnSeveral(managers ...*memory.Manager) *Engine {
-	var list []*member
+	set := &devices.Set{}
 	for _, m := range managers {
-		of := &member{device: m.Device(), manager: m}
-		of.spilling.Manager = m
-		list = append(list, of)
+		set.Members = append(set.Members, devices.NewMember(m))
 	}
-	e := newEngine(nil, list, func() error {
-		var failures []error
-		for _, of := range list {
-			failures = append(failures, of.spilling.Close())
-		}
-		return errors.Join(failures...)
-	})
-	return e
+	return newEngine(nil, set, set.CloseFiles)
 }
 
 // SpillTo sets the options for tables that leave a device of the engine.
 func (e *Engine) SpillTo(device int, options spill.Options) {
-	if device == 0 {
-		e.spilling.Options = options
-		return
-	}
-	e.others[device-1].spilling.Options = options
+	e.tenancy.Devices.Members[device].Spilling.Options = options
 }
 
 // KeepFew makes the queries of an engine move shuffled rows to the first device if they are at most
 // this number.
-func (e *Engine) KeepFew(rows int64) { e.divide.few = rows }
+func (e *Engine) KeepFew(rows int64) { e.tenancy.Devices.Divide.Few = rows }
 
 // DivideAll makes the queries of an engine shuffle rows of any number, and read tables where they are.
-func (e *Engine) DivideAll() { e.divide.leastBytes = 0 }
+func (e *Engine) DivideAll() { e.tenancy.Devices.Divide.LeastBytes = 0 }
 
 // KeepTables makes the queries of an engine read tables on the devices that have them.
-func (e *Engine) KeepTables() { e.divide.stay = true }
+func (e *Engine) KeepTables() { e.tenancy.Devices.Divide.Stay = true }
 
 // Without returns the query with a plan that is made without some passes of the optimizer.
 // Its steps are not shared with q.
 func (q Query) Without(ctx context.Context, passes ...string) (Query, error) {
-	n, err := bindQuery(ctx, q, nil)
+	n, err := q.step.Bind(ctx)
 	if err != nil {
+		return Query{}, failed(err)
+	}
+	if n, err = q.engine.tenancy.Devices.Optimize(ctx, n, passes...); err != nil {
 		return Query{}, err
 	}
-	if n, err = q.step.engine.optimize(ctx, n, passes...); err != nil {
-		return Query{}, err
-	}
-	made := Query{&step{engine: q.step.engine, verb: q.step.verb}}
-	made.step.prepared.known.Store(runs.NewPrepared(n, made.step.origin()))
-	return made, nil
+	step := q.step.At(bind.Place(q.step.Place()))
+	step.Prepared.Known.Store(bind.NewPrepared(n, step.Origin()))
+	return Query{q.engine, step}, nil
 }
 
 // ExplainPlan returns the plan of a query of Without.
-func (q Query) ExplainPlan() string { return plan.Explain(q.step.prepared.known.Load().Plan) }
+func (q Query) ExplainPlan() string { return plan.Explain(q.step.Prepared.Known.Load().Plan) }
 
 // Planned returns the number of queries that were bound and optimized.
-func (e *Engine) Planned() uint64 { return e.plans.planned.Load() }
+func (e *Engine) Planned() uint64 { return e.tenancy.Planner.Planned() }
 
 // SameShape reports whether two queries have shapes, and these have one plan.
-func (q Query) SameShape(other Query) bool {
-	a, b := q.shape(), other.shape()
-	return a != nil && b != nil && a.same(b)
-}
+func (q Query) SameShape(other Query) bool { return q.step.SameShape(other.step) }
 
 // Value returns the expression of package expr of an expression without aggregates.
 func (e Expr) Value() expr.Expr { return e.tree }
 
 // SpillBudgets returns the accounts of host memory of an engine's devices.
 func (e *Engine) SpillBudgets() (accounts []*exec.Spilling) {
-	for _, m := range append([]*member{e.member}, e.others...) {
-		account := &m.spilling
+	for _, m := range e.tenancy.Devices.Members {
+		account := &m.Spilling
 		for account.Parent != nil {
 			account = account.Parent
 		}

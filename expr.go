@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/query/bind"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -51,6 +52,9 @@ func (e Expr) As(name string) Expr {
 	e.given = name
 	return e
 }
+
+// bound returns the expression as an argument of verbs.
+func (e Expr) bound() bind.Expr { return bind.Expr{Tree: e.tree, Name: e.Name(), Misuse: e.misuse} }
 
 // named returns the expression with its name.
 func (e Expr) named() expr.Expr { return plan.Named(e.tree, e.Name()) }
@@ -107,9 +111,4 @@ func joinMisuse(a, b []error) []error {
 		}
 	}
 	return a
-}
-
-// same reports whether two expressions are equal, with their names.
-func (e Expr) same(other Expr) bool {
-	return e.root == other.root && e.given == other.given && e.tree.Same(other.tree)
 }

@@ -161,16 +161,16 @@ func (q Query) Write(ctx context.Context, to io.Writer, format Format, options .
 }
 
 func (q Query) write(ctx context.Context, options []RunOption, write func(buffer.Reader) (sink.Written, error)) (int64, error) {
-	r, ctx, err := q.newRun(ctx, options, false)
+	r, ctx, err := q.start(ctx, options, false)
 	if err != nil {
 		return 0, err
 	}
 	var written sink.Written
-	err = r.attempt(ctx, func(reader buffer.Reader) (err error) {
+	err = failed(r.Attempt(ctx, func(reader buffer.Reader) (err error) {
 		written, err = write(reader)
 		return errors.Join(err, r.Close())
-	})
-	r.end(err)
+	}))
+	r.End(err)
 	return written.Rows, err
 }
 

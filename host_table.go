@@ -47,7 +47,7 @@ func (e *Engine) NewHostTable(ctx context.Context, reader array.RecordReader, op
 }
 
 func (e *Engine) newHostTable(ctx context.Context, schema *arrow.Schema, records iter.Seq2[arrow.Record, error], options HostTableOptions) (*HostTable, error) {
-	table, err := source.NewHostTable(ctx, e.device, schema, records, source.HostOptions(options))
+	table, err := source.NewHostTable(ctx, e.Device(), schema, records, source.HostOptions(options))
 	if err != nil {
 		return nil, fmt.Errorf("gpuframe: %w", err)
 	}
@@ -72,7 +72,7 @@ func (q Query) HostTable(ctx context.Context, options HostTableOptions, run ...R
 	if err != nil {
 		return nil, err
 	}
-	return q.step.engine.newHostTable(ctx, schema, func(yield func(arrow.Record, error) bool) {
+	return q.engine.newHostTable(ctx, schema, func(yield func(arrow.Record, error) bool) {
 		for frame, err := range q.Batches(ctx, run...) {
 			var record arrow.Record
 			if err == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/query/bind"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/join"
 )
@@ -30,30 +31,21 @@ const (
 
 // JoinTerm is an argument of [Query.Join] that rows match by: a column that both sides have, a
 // pair of [On], a condition of [Matching], or [NullsMatch], [Suffix] or [AnyOrder].
-type JoinTerm interface{ addTo(terms *joinTerms) }
-
-// joinTerms are the terms of a join.
-type joinTerms struct {
-	left, right []Expr
-	matching    []Expr
-	nulls       bool
-	anyOrder    bool
-	suffix      string
-}
+type JoinTerm interface{ addTo(terms *bind.JoinTerms) }
 
 // addTo makes the expression a key of both sides.
-func (e Expr) addTo(terms *joinTerms) {
-	terms.left, terms.right = append(terms.left, e), append(terms.right, e)
+func (e Expr) addTo(terms *bind.JoinTerms) {
+	terms.Left, terms.Right = append(terms.Left, e.bound()), append(terms.Right, e.bound())
 }
 
-type joinTerm func(terms *joinTerms)
+type joinTerm func(terms *bind.JoinTerms)
 
-func (f joinTerm) addTo(terms *joinTerms) { f(terms) }
+func (f joinTerm) addTo(terms *bind.JoinTerms) { f(terms) }
 
 // On matches rows in which an expression on the left columns equals one on the right columns.
 func On(left, right Expression) JoinTerm {
-	return joinTerm(func(terms *joinTerms) {
-		terms.left, terms.right = append(terms.left, left.expression()), append(terms.right, right.expression())
+	return joinTerm(func(terms *bind.JoinTerms) {
+		terms.Left, terms.Right = append(terms.Left, left.expression().bound()), append(terms.Right, right.expression().bound())
 	})
 }
 
@@ -61,24 +53,24 @@ func On(left, right Expression) JoinTerm {
 // has. It decides what matches, and does not filter the result: a left join keeps the left
 // rows for which it is false, without a match.
 func Matching(condition Expression) JoinTerm {
-	return joinTerm(func(terms *joinTerms) { terms.matching = append(terms.matching, condition.expression()) })
+	return joinTerm(func(terms *bind.JoinTerms) { terms.Matching = append(terms.Matching, condition.expression().bound()) })
 }
 
 // NullsMatch lets null keys match null keys.
 func NullsMatch() JoinTerm {
-	return joinTerm(func(terms *joinTerms) { terms.nulls = true })
+	return joinTerm(func(terms *bind.JoinTerms) { terms.NullsEqual = true })
 }
 
 // AnyOrder lets the rows come in any order, the same in every run. Inner joins with it can change places with
 // each other, as those below groups do without it.
 func AnyOrder() JoinTerm {
-	return joinTerm(func(terms *joinTerms) { terms.anyOrder = true })
+	return joinTerm(func(terms *bind.JoinTerms) { terms.AnyOrder = true })
 }
 
 // Suffix is added to the names of right columns that the left side has too. Without it,
 // "_right" is.
 func Suffix(text string) JoinTerm {
-	return joinTerm(func(terms *joinTerms) { terms.suffix = text })
+	return joinTerm(func(terms *bind.JoinTerms) { terms.Suffix = text })
 }
 
 // Join matches the rows of q, the left side, with those of another query. It yields the left
@@ -89,9 +81,7 @@ func Suffix(text string) JoinTerm {
 //	sales.Join(products, gpuframe.Left, gpuframe.Col("product"))
 //	orders.Join(customers, gpuframe.Inner, gpuframe.On(gpuframe.Col("buyer"), gpuframe.Col("id")))
 func (q Query) Join(other Query, kind JoinKind, terms ...JoinTerm) Query {
-	return q.then("Join", arguments{kind, terms}, func(b *binder, inputs []plan.Node) plan.Node {
-		return b.join(inputs[0], inputs[1], kind, terms)
-	}, other)
+	return q.then(bind.Join(kind, joined(terms)), other)
 }
 
 // Direction is where the nearest row of an [Query.AsOf] join lies.
@@ -129,71 +119,19 @@ type AsOfOptions struct {
 //
 //	trades.AsOf(quotes, gpuframe.Col("time"), gpuframe.AsOfOptions{By: []gpuframe.JoinTerm{gpuframe.Col("symbol")}})
 func (q Query) AsOf(other Query, on JoinTerm, options AsOfOptions) Query {
-	return q.then("AsOf", nil, func(b *binder, inputs []plan.Node) plan.Node {
-		keys, ok := b.terms(inputs[0], inputs[1], []JoinTerm{on})
-		by, fits := b.terms(inputs[0], inputs[1], options.By)
-		if !ok || !fits {
-			return nil
-		}
-		if len(keys.Keys) != 1 || !keys.Where.IsZero() || !by.Where.IsZero() || keys.NullsEqual || by.NullsEqual {
-			b.report(fmt.Errorf("an as-of join has one key, and equal keys in By, without Matching and NullsMatch: %w", device.ErrInvalidValue))
-			return nil
-		}
-		n, err := plan.NewAsOf(inputs[0], inputs[1], plan.AsOfOptions{
-			On: keys.Keys[0], By: by.Keys, Direction: options.Direction, NotEqual: options.NotEqual, Tolerance: options.Tolerance,
-			MatchedOnly: options.MatchedOnly, Sorted: options.Sorted, Suffix: by.Suffix,
-		})
-		if err != nil {
-			b.report(readable{err})
-			return nil
-		}
-		return n
-	}, other)
+	return q.then(bind.AsOf(joined([]JoinTerm{on}), joined(options.By), plan.AsOfOptions{
+		Direction: options.Direction, NotEqual: options.NotEqual, Tolerance: options.Tolerance, MatchedOnly: options.MatchedOnly, Sorted: options.Sorted,
+	}), other)
 }
 
-func (b *binder) join(left, right plan.Node, kind JoinKind, terms []JoinTerm) plan.Node {
-	options, ok := b.terms(left, right, terms)
-	if !ok {
-		return nil
-	}
-	options.Kind = kind
-	n, err := plan.NewJoin(left, right, options)
-	if err != nil {
-		b.reportUnless(readable{err}, options.Where.Columns())
-		return nil
-	}
-	return n
-}
-
-// terms returns the options of a join with some terms.
-func (b *binder) terms(left, right plan.Node, terms []JoinTerm) (options plan.JoinOptions, ok bool) {
-	var all joinTerms
-	for i, t := range terms {
+// joined returns the terms of a join.
+func joined(list []JoinTerm) (terms bind.JoinTerms) {
+	for i, t := range list {
 		if t == nil {
-			b.report(fmt.Errorf("term %d of the join is nil: %w", i, device.ErrInvalidValue))
-			return options, false
-		}
-		t.addTo(&all)
-	}
-	leftKeys, ok := b.keys(left, all.left)
-	rightKeys, fits := b.keys(right, all.right)
-	if !b.proper(all.matching) || !ok || !fits {
-		return options, false
-	}
-	options.NullsEqual, options.AnyOrder, options.Suffix = all.nulls, all.anyOrder, all.suffix
-	for i := range leftKeys {
-		options.Keys = append(options.Keys, plan.JoinKey{Left: plan.Unnamed(leftKeys[i]), Right: plan.Unnamed(rightKeys[i])})
-	}
-	for _, c := range all.matching {
-		if c.tree.ReadsRows() {
-			b.report(fmt.Errorf("the condition %v has an aggregate: compute it with With first", c))
-			return options, false
-		}
-		if options.Where.IsZero() {
-			options.Where = c.tree
+			terms.Misuse = append(terms.Misuse, fmt.Errorf("term %d of the join is nil: %w", i, device.ErrInvalidValue))
 		} else {
-			options.Where = options.Where.And(c.tree)
+			t.addTo(&terms)
 		}
 	}
-	return options, true
+	return terms
 }

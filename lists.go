@@ -1,7 +1,7 @@
 package gpuframe
 
 import (
-	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/internal/query/bind"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/nested"
 )
@@ -19,21 +19,12 @@ type ExplodeOptions struct {
 // elements, the others repeat their values. A null or an empty list becomes one row with a
 // null. In several columns, the lists of a row have the same number of elements.
 func (q Query) Explode(columns ...string) Query {
-	return q.then("Explode", nil, func(b *binder, inputs []plan.Node) plan.Node {
-		return b.explode(inputs[0], columns, ExplodeOptions{})
-	})
+	return q.then(bind.Explode("Explode", columns, nested.ExplodeOptions{}))
 }
 
 // ExplodeWith is [Query.Explode] with options.
 func (q Query) ExplodeWith(options ExplodeOptions, columns ...string) Query {
-	return q.then("ExplodeWith", nil, func(b *binder, inputs []plan.Node) plan.Node {
-		return b.explode(inputs[0], columns, options)
-	})
-}
-
-func (b *binder) explode(input plan.Node, columns []string, options ExplodeOptions) plan.Node {
-	n, err := plan.NewExplode(input, columns, nested.ExplodeOptions{DropEmpty: options.DropEmpty, Position: options.Position})
-	return b.checked(n, err, input, columns...)
+	return q.then(bind.Explode("ExplodeWith", columns, nested.ExplodeOptions{DropEmpty: options.DropEmpty, Position: options.Position}))
 }
 
 // splitFields is [Expr.SplitFields].

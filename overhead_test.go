@@ -204,6 +204,7 @@ func TestShapes(t *testing.T) {
 			q.Except(shared), q.ExceptAll(shared), q.Intersect(shared), q.IntersectAll(shared),
 			q.Join(q, gpuframe.Inner, key), q.Join(q, gpuframe.Left, key), q.Join(q, gpuframe.Inner, value), q.Join(q, gpuframe.Inner, key, gpuframe.Suffix("_2")),
 			q.Join(q, gpuframe.Inner, key, gpuframe.NullsMatch()), q.Join(q, gpuframe.Inner, gpuframe.On(key, value)), q.Join(q, gpuframe.Inner, key, gpuframe.Matching(value.Gt(1))),
+			q.FillNull(1.0, "value"), q.FillNull(2.0, "value"),
 		}
 	}
 	a, b, c := on(few), on(other), on(head)
@@ -218,6 +219,51 @@ func TestShapes(t *testing.T) {
 	for i, q := range []gpuframe.Query{e.Table(few).Cache(), e.Table(few).Sample(0.5, gpuframe.SampleOptions{}), gpuframe.From(e, []struct{ X int }{{1}})} {
 		require.False(t, q.SameShape(q), "query %d has no plan to keep", i)
 	}
+}
+
+// TestKeptPlanOfWrongExpression makes an expression with an error that has the operations and the name of
+// one that was planned.
+func TestKeptPlanOfWrongExpression(t *testing.T) {
+	e, err := gpuframe.Open(gpuframe.Device("host"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	q, value := e.Table(fewRows(t, e, 1)), gpuframe.Col("value")
+	_, err = q.Select(value).Needs(t.Context())
+	require.NoError(t, err)
+	var wrong *gpuframe.QueryError
+	_, err = q.Select(value.SkipNulls()).Needs(t.Context())
+	require.ErrorAs(t, err, &wrong)
+	_, err = q.Join(q, gpuframe.Inner, gpuframe.Col("key")).Needs(t.Context())
+	require.NoError(t, err)
+	_, err = q.Join(q, gpuframe.Inner, gpuframe.Col("key"), nil).Needs(t.Context())
+	require.ErrorAs(t, err, &wrong)
+}
+
+// TestArgumentsAreCopied changes the slices that were arguments of verbs.
+func TestArgumentsAreCopied(t *testing.T) {
+	e, err := gpuframe.Open(gpuframe.Device("host"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	q := e.Table(fewRows(t, e, 1))
+	names := []string{"value"}
+	expressions := []gpuframe.Expression{gpuframe.Col("value").As("x")}
+	keys := []gpuframe.Ordering{gpuframe.Col("key")}
+	queries := []gpuframe.Query{
+		q.Drop(names...), q.Distinct(names...), q.DropNulls(names...), q.Unpivot(names), q.FillNull(1.0, names...),
+		q.Select(expressions...), q.With(expressions...), q.GroupBy(gpuframe.Col("key")).Agg(gpuframe.Count(), gpuframe.Count().As("x")),
+		q.GroupBy(expressions...).Agg(gpuframe.Count()), q.Sort(keys...), q.Top(2, keys...),
+	}
+	explained := func() (plans []string) {
+		for _, q := range queries {
+			text, err := q.Explain(t.Context())
+			require.NoError(t, err)
+			plans = append(plans, text)
+		}
+		return plans
+	}
+	want := explained()
+	names[0], expressions[0], keys[0] = "nothing", gpuframe.Col("nothing"), gpuframe.Col("nothing")
+	require.Equal(t, want, explained())
 }
 
 // BenchmarkFiveVerbs measures the time of the host, without launches.

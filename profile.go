@@ -24,15 +24,18 @@ type Profile struct {
 	run  exec.Profile
 }
 
-// start takes the profile for a run.
-func (p *Profile) start(n plan.Node, settings *exec.Settings) error {
+// start takes the profile for a run. That of a nil Profile is nil.
+func (p *Profile) start(n plan.Node) (*exec.Profile, error) {
+	if p == nil {
+		return nil, nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.plan != nil {
-		return fmt.Errorf("gpuframe: the Profile has recorded another run: use a new one: %w", device.ErrInvalidValue)
+		return nil, fmt.Errorf("gpuframe: the Profile has recorded another run: use a new one: %w", device.ErrInvalidValue)
 	}
-	p.plan, settings.Profile = n, &p.run
-	return nil
+	p.plan = n
+	return &p.run, nil
 }
 
 // OperationProfile is what one operation of a plan did in a run.

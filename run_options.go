@@ -1,10 +1,14 @@
 package gpuframe
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/driver/admission"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/internal/query/runs"
 )
 
 // RunOption configures [Query.Collect], [Query.Batches] and [Rows]. Each may be given once.
@@ -70,6 +74,10 @@ func WithoutPasses(names ...string) RunOption {
 // applied.
 func Passes() []string { return plan.Passes() }
 
+// ErrBusy is wrapped by the error of a query with [NoWait] that would have to wait for
+// other queries. The error wraps memory.ErrBudget too.
+var ErrBusy = admission.ErrBusy
+
 func settingsOfRun(options []RunOption) (s runSettings, err error) {
 	for i, o := range options {
 		if o.apply == nil {
@@ -86,4 +94,32 @@ func settingsOfRun(options []RunOption) (s runSettings, err error) {
 		return s, fmt.Errorf("gpuframe: BatchRows is %d, expected one or more: %w", s.batchRows, device.ErrInvalidValue)
 	}
 	return s, nil
+}
+
+// start begins a run of the query. It checks that the budget can suffice, also for the whole result if that
+// becomes one frame. The query runs with the context that it returns.
+func (q Query) start(ctx context.Context, options []RunOption, whole bool) (*runs.Run, context.Context, error) {
+	chosen, err := settingsOfRun(options)
+	if err != nil {
+		return nil, nil, err
+	}
+	prepared, err := q.step.Prepare(ctx, chosen.without)
+	if err != nil {
+		return nil, nil, failed(err)
+	}
+	tag, budget := cmp.Or(chosen.tag, prepared.Tag), q.engine.Manager().Budget()
+	if prepared.Needs.Smallest > budget {
+		return nil, nil, &NeedsError{Tag: tag, Needed: prepared.Needs.Smallest, Budget: budget}
+	}
+	if needed := uint64(plan.LeastBytes(prepared.Plan)); whole && needed > budget {
+		return nil, nil, &NeedsError{Tag: tag, Needed: needed, Budget: budget, Rows: prepared.Needs.Result.Rows}
+	}
+	profile, err := chosen.profile.start(prepared.Plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, ctx := q.engine.tenancy.Start(ctx, prepared, runs.Options{
+		Tag: tag, BatchRows: chosen.batchRows, Profile: profile, NoWait: chosen.noWait, Whole: whole, Progress: chosen.progress,
+	})
+	return r, ctx, nil
 }

@@ -2,16 +2,12 @@ package gpuframe
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"maps"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/internal/query/runs"
 )
 
 // ErrCancelled is wrapped by the error of a query that [Engine.Cancel] has ended. The error
@@ -51,138 +47,67 @@ type EndedQuery struct {
 
 // Running returns the queries of the engine and its tenants, or of the engine that it is a
 // tenant of, that have begun and not ended, in the order in which they began.
-func (e *Engine) Running() []RunningQuery { return e.top().active.list() }
+func (e *Engine) Running() []RunningQuery {
+	active := e.tenancy.Active.List()
+	list := make([]RunningQuery, len(active))
+	for i, r := range active {
+		list[i] = present(r)
+	}
+	return list
+}
 
 // Cancel ends a query that [Engine.Running] has returned: its error wraps [ErrCancelled]. It
 // does not wait for the end. It reports whether the query was there.
-func (e *Engine) Cancel(id uint64) bool { return e.top().active.cancel(id) }
+func (e *Engine) Cancel(id uint64) bool { return e.tenancy.Active.Cancel(id, ErrCancelled) }
 
 // ObserveQueries calls a function with each query of the engine and its tenants that ends,
 // on the goroutine that runs the query. The function must return quickly. Queries that end
 // after stop has returned are not reported.
 func (e *Engine) ObserveQueries(ended func(EndedQuery)) (stop func()) {
-	return e.top().active.observe(ended)
+	return e.tenancy.Active.Observe(func(r *runs.Running, err error) {
+		ended(EndedQuery{RunningQuery: present(r), Duration: time.Since(r.Begin), Waited: r.Waited(), Err: err})
+	})
 }
 
-func (e *Engine) top() *Engine {
-	for e.parent != nil {
-		e = e.parent
-	}
-	return e
-}
-
-// active are the queries of a topmost engine and its tenants that have not ended.
-type active struct {
-	mu    sync.Mutex
-	last  uint64
-	runs  map[uint64]*running
-	watch []*func(EndedQuery)
-}
-
-// running is the state of a query that others may see. All but the atomic fields and those
-// with a lock are constant.
-type running struct {
-	id          uint64
-	tag         string
-	manager     string
-	begin       time.Time
-	needed      uint64
-	plan        plan.Node
-	cancel      context.CancelCauseFunc
-	working     exec.Working
-	rows, total atomic.Int64
-
-	mu sync.Mutex
-	// waiting is the time at which the query began to wait, or zero. waited is the sum of
-	// earlier waits.
-	waiting time.Time
-	waited  time.Duration
-}
-
-func (a *active) add(r *running) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.runs == nil {
-		a.runs = make(map[uint64]*running)
-	}
-	a.last++
-	r.id, r.begin = a.last, time.Now()
-	a.runs[r.id] = r
-}
-
-// end removes a query and reports it.
-func (a *active) end(r *running, err error) {
-	a.mu.Lock()
-	delete(a.runs, r.id)
-	watch := a.watch
-	a.mu.Unlock()
-	r.cancel(nil)
-	if len(watch) == 0 {
-		return
-	}
-	ended := EndedQuery{RunningQuery: r.describe(), Duration: time.Since(r.begin), Waited: r.waited, Err: err}
-	for _, f := range watch {
-		(*f)(ended)
-	}
-}
-
-func (a *active) list() []RunningQuery {
-	a.mu.Lock()
-	runs := slices.SortedFunc(maps.Values(a.runs), func(x, y *running) int { return cmp.Compare(x.id, y.id) })
-	a.mu.Unlock()
-	list := make([]RunningQuery, len(runs))
-	for i, r := range runs {
-		list[i] = r.describe()
-	}
-	return list
-}
-
-func (a *active) cancel(id uint64) bool {
-	a.mu.Lock()
-	r := a.runs[id]
-	a.mu.Unlock()
-	if r == nil {
-		return false
-	}
-	r.cancel(ErrCancelled)
-	return true
-}
-
-func (a *active) observe(f func(EndedQuery)) (stop func()) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.watch = append(slices.Clip(a.watch), &f)
-	return func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.watch = slices.DeleteFunc(slices.Clone(a.watch), func(other *func(EndedQuery)) bool { return other == &f })
-	}
-}
-
-func (r *running) describe() RunningQuery {
-	r.mu.Lock()
-	waiting := !r.waiting.IsZero()
-	r.mu.Unlock()
-	q := RunningQuery{
-		ID: r.id, Tag: r.tag, Manager: r.manager, Begin: r.begin, Waiting: waiting, Needed: r.needed,
-		Rows: r.rows.Load(), OfRows: r.total.Load(), Plan: plan.Explain(r.plan),
-	}
-	if n := r.working.Node(); n != nil && !waiting {
-		q.Operation = n.String()
+// present returns the present state of a query.
+func present(r *runs.Running) RunningQuery {
+	q := RunningQuery{ID: r.ID, Tag: r.Tag, Manager: r.Manager, Begin: r.Begin, Waiting: r.Waiting(), Needed: r.Needed, Plan: plan.Explain(r.Plan)}
+	q.Rows, q.OfRows = r.Rows()
+	if !q.Waiting {
+		q.Operation = r.Operation()
 	}
 	return q
 }
 
-// wait notes that the query waits; resume that it does not.
-func (r *running) wait() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.waiting = time.Now()
+// QueryStats are the statistics of the queries of an engine with one tag.
+type QueryStats struct {
+	Tag string
+	// Waiting queries wait for memory that others use, Running ones run or are between two
+	// frames of [Query.Batches].
+	Waiting, Running int
+	// Completed and Failed count queries that have ended, Waits the times that one had
+	// to wait.
+	Completed, Failed, Waits uint64
+	// InUse is the device memory with the tag, in bytes, that of results included. Peak is
+	// the most at a time, with several devices the sum of their peaks.
+	InUse, Peak uint64
 }
 
-func (r *running) resume() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.waited += time.Since(r.waiting)
-	r.waiting = time.Time{}
+// Queries returns the statistics of the queries that the engine has run, ordered by their
+// tags. Those of its tenants are not included.
+func (e *Engine) Queries() []QueryStats {
+	var list []QueryStats
+	for _, c := range e.tenancy.Queries() {
+		list = append(list, QueryStats{Tag: c.Tag, Waiting: c.Waiting, Running: c.Running, Completed: c.Completed, Failed: c.Failed, Waits: c.Waits})
+	}
+	for _, m := range e.Managers() {
+		for _, tag := range m.Stats().Tags {
+			at, known := slices.BinarySearchFunc(list, tag.Tag, func(s QueryStats, tag string) int { return cmp.Compare(s.Tag, tag) })
+			if known {
+				list[at].InUse += tag.InUse
+				list[at].Peak += tag.Peak
+			}
+		}
+	}
+	return list
 }

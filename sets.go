@@ -1,7 +1,7 @@
 package gpuframe
 
 import (
-	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/internal/query/bind"
 	"github.com/gpuframe/gpuframe/kernels/join"
 )
 
@@ -9,31 +9,23 @@ import (
 // Both have columns of the same names and types. Rows are compared as keys of groups are: null equals
 // null, NaN equals NaN, and −0 equals 0.
 func (q Query) Except(other Query) Query {
-	return q.then("Except", arguments{}, matching(join.Anti, false), other)
+	return q.then(bind.Sets("Except", join.Anti, false), other)
 }
 
 // ExceptAll keeps a row as many times more than q has it than the other query: EXCEPT ALL of SQL. See
 // [Query.Except].
 func (q Query) ExceptAll(other Query) Query {
-	return q.then("ExceptAll", arguments{}, matching(join.Anti, true), other)
+	return q.then(bind.Sets("ExceptAll", join.Anti, true), other)
 }
 
 // Intersect keeps the rows that another query has too, each once and in their order: INTERSECT of SQL.
 // See [Query.Except].
 func (q Query) Intersect(other Query) Query {
-	return q.then("Intersect", arguments{}, matching(join.Semi, false), other)
+	return q.then(bind.Sets("Intersect", join.Semi, false), other)
 }
 
 // IntersectAll keeps a row as many times as both queries have it: INTERSECT ALL of SQL. See
 // [Query.Except].
 func (q Query) IntersectAll(other Query) Query {
-	return q.then("IntersectAll", arguments{}, matching(join.Semi, true), other)
-}
-
-// matching returns the binding of a verb that keeps rows with or without equal ones.
-func matching(kind JoinKind, all bool) func(b *binder, inputs []plan.Node) plan.Node {
-	return func(b *binder, inputs []plan.Node) plan.Node {
-		n, err := plan.NewSets(inputs[0], inputs[1], kind, all)
-		return b.checked(n, err, inputs[0])
-	}
+	return q.then(bind.Sets("IntersectAll", join.Semi, true), other)
 }

@@ -1,17 +1,15 @@
 package gpuframe
 
 import (
-	"context"
 	"io"
 	"io/fs"
-	"runtime"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/io/source"
-	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/internal/query/bind"
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
@@ -100,34 +98,5 @@ func (f Files) IPC(paths ...string) Query {
 // scan makes the query of a source. It must be called by the method that the user calls.
 func (e *Engine) scan(verb string, open func() (source.Source, error)) Query {
 	opened, failure := open()
-	s := &step{engine: e, verb: verb, source: opened}
-	var frames [1]uintptr
-	if runtime.Callers(3, frames[:]) > 0 {
-		s.at = frames[0]
-	}
-	s.bind = func(b *binder, _ []plan.Node) plan.Node {
-		n, err := scanOf(b.ctx, b.standIn(opened), failure)
-		if err != nil {
-			b.report(err)
-			return nil
-		}
-		return n
-	}
-	return Query{s}
-}
-
-func scanOf(ctx context.Context, opened source.Source, failure error) (plan.Node, error) {
-	if failure != nil {
-		return nil, failure
-	}
-	schema, err := opened.Schema(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rows, exact := opened.Rows(ctx)
-	scan, err := plan.NewScan(opened, schema, rows, exact)
-	if err != nil {
-		return nil, err
-	}
-	return scan, nil
+	return Query{e, bind.NewScan(e.tenancy.Planner, verb, caller(), opened, failure)}
 }

@@ -3,6 +3,7 @@ package gpuframe
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/query/bind"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/window"
 )
@@ -39,4 +40,6 @@ func (e Expr) session(gap any) Expr {
 func (e Expr) behind() Expr { return e.framed(0, LastRow) }
 
 // inheriting gives the functions in the values of windows the window of Over.
-func (e Expr) inheriting() Expr { return e.eachAggregate(func(f *rowsFunction) { f.inherits = true }) }
+func (e Expr) inheriting() Expr {
+	return e.eachAggregate(func(f *bind.RowsFunction) { f.Inherits = true })
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/query/bind"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -13,7 +14,7 @@ import (
 // rows of each, and restrict functions to a frame of them. It is immutable.
 type Window struct {
 	partition []Expr
-	order     []order
+	order     []bind.Order
 	frame     plan.Frame
 }
 
@@ -69,20 +70,17 @@ func (w Window) AtLeast(n int64) Window {
 }
 
 // String formats the keys.
-func (w *Window) String() string { return windowText(w.keys()) }
+func (w *Window) String() string { return bind.WindowText(w.keys()) }
 
 func (w *Window) keys() (keys plan.WindowKeys) {
 	for _, k := range w.partition {
 		keys.Partition = append(keys.Partition, k.named())
 	}
 	for _, o := range w.order {
-		keys.Order = append(keys.Order, plan.SortKey{Value: o.key.named(), Descending: o.descending, NullsFirst: o.nullsFirst})
+		keys.Order = append(keys.Order, plan.SortKey{Value: o.Key.Named(), Descending: o.Descending, NullsFirst: o.NullsFirst})
 	}
 	return keys
 }
-
-// windowText formats the keys of a window.
-func windowText(keys plan.WindowKeys) string { return "(" + keys.Unnamed().String() + ")" }
 
 // Over gives each row the value of a function of its window. Aggregates are of the rows of
 // the row's partition or frame: revenue.Div(revenue.Sum().Over(By(day))) is the share of a
@@ -99,29 +97,9 @@ func (e Expr) Over(w Window) Expr {
 		e.misuse = joinMisuse(e.misuse, k.misuse)
 	}
 	for _, o := range w.order {
-		e.misuse = joinMisuse(e.misuse, o.key.misuse)
+		e.misuse = joinMisuse(e.misuse, o.Key.Misuse)
 	}
-	// The functions that inherit the window share operands.
-	var inherited *expr.Substitution
-	within := func(f *rowsFunction) {
-		if f.inherits {
-			for i, v := range f.aggregation.Values {
-				f.aggregation.Values[i] = inherited.Apply(v)
-			}
-		}
-		f.windowed, f.inherits, f.keys = true, false, keys
-	}
-	inherited = expr.NewSubstitution(changing(within))
-	return e.eachAggregate(func(f *rowsFunction) {
-		within(f)
-		switch {
-		case !f.aggregation.Properties().Framed:
-		case f.aggregation.Frame.Kind == plan.WholePartition:
-			f.aggregation.Frame = w.frame
-		default:
-			f.aggregation.Frame.AtLeast = w.frame.AtLeast
-		}
-	})
+	return e.onAggregates(func(tree expr.Expr) expr.Expr { return bind.Over(tree, keys, w.frame) })
 }
 
 // percentChange is [Expr.PercentChange].
@@ -136,35 +114,41 @@ func (e Expr) cumulative() Expr { return e.framed(FirstRow, 0) }
 
 // framed gives aggregates a frame of rows.
 func (e Expr) framed(low, high int64) Expr {
-	return e.eachAggregate(func(f *rowsFunction) { f.aggregation.Frame = plan.Frame{Kind: plan.RowsFrame, Low: low, High: high} })
+	return e.eachAggregate(func(f *bind.RowsFunction) {
+		f.Aggregation.Frame = plan.Frame{Kind: plan.RowsFrame, Low: low, High: high}
+	})
 }
 
 // Ordering is an argument of [Query.Sort] and [Query.Top]: an expression, in ascending order, or
 // the result of [Expr.Asc] or [Expr.Desc].
-type Ordering interface{ ordering() order }
+type Ordering interface{ ordering() bind.Order }
 
-// order is a key of a sort.
-type order struct {
-	key        Expr
-	descending bool
-	nullsFirst bool
+func (e Expr) ordering() bind.Order { return bind.Order{Key: e.bound()} }
+
+// orders returns the keys of arguments. Nil is the zero Order, which is refused when it is bound.
+func orders(list []Ordering) []bind.Order {
+	unpacked := make([]bind.Order, len(list))
+	for i, o := range list {
+		if o != nil {
+			unpacked[i] = o.ordering()
+		}
+	}
+	return unpacked
 }
 
-func (e Expr) ordering() order { return order{key: e} }
-
 // OrderBy is an expression with a direction.
-type OrderBy struct{ order }
+type OrderBy struct{ order bind.Order }
 
-func (o OrderBy) ordering() order { return o.order }
+func (o OrderBy) ordering() bind.Order { return o.order }
 
 // Asc orders from the least value to the greatest. Nulls come last.
-func (e Expr) Asc() OrderBy { return OrderBy{order{key: e}} }
+func (e Expr) Asc() OrderBy { return OrderBy{e.ordering()} }
 
 // Desc orders from the greatest value to the least. Nulls come last.
-func (e Expr) Desc() OrderBy { return OrderBy{order{key: e, descending: true}} }
+func (e Expr) Desc() OrderBy { return OrderBy{bind.Order{Key: e.bound(), Descending: true}} }
 
 // NullsFirst puts nulls before all values.
 func (o OrderBy) NullsFirst() OrderBy {
-	o.nullsFirst = true
+	o.order.NullsFirst = true
 	return o
 }

@@ -2,6 +2,7 @@ package column
 
 import (
 	"fmt"
+	"iter"
 	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -191,6 +192,17 @@ func (p *planner) plan(t arrow.DataType, chunks []chunk) (*node, error) {
 		return n, p.dictionary(n, l, chunks)
 	default:
 		return n, p.runEnds(n, l, chunks)
+	}
+}
+
+// filled iterates over the chunks that have elements.
+func filled(chunks []chunk) iter.Seq2[int, *chunk] {
+	return func(yield func(int, *chunk) bool) {
+		for i := range chunks {
+			if c := &chunks[i]; c.length > 0 && !yield(i, c) {
+				return
+			}
+		}
 	}
 }
 

@@ -34,11 +34,7 @@ func (p *planner) dictionary(n *node, l layout.Layout, chunks []chunk) error {
 		unique = dictionaries[0].uniqueValues(l.Dictionary())
 	}
 	start := p.begin()
-	for i := range chunks {
-		c := &chunks[i]
-		if c.length == 0 {
-			continue
-		}
+	for i, c := range filled(chunks) {
 		bytes, err := c.elements(l, 1)
 		if err != nil {
 			return inChunk(chunks, i, err)

@@ -48,11 +48,7 @@ func (p *planner) bitmap(n *node, chunks []chunk, bitsOf func(c *chunk) ([]byte,
 	}
 	runs := make(bitRuns, 0, len(chunks))
 	at := 0
-	for i := range chunks {
-		c := &chunks[i]
-		if c.length == 0 {
-			continue
-		}
+	for i, c := range filled(chunks) {
 		bits, err := bitsOf(c)
 		if err != nil {
 			return inChunk(chunks, i, err)
@@ -82,11 +78,8 @@ func (p *planner) alignedBits(bits []byte, count int) {
 // values plans buffer i, with elements of a width.
 func (p *planner) values(n *node, l layout.Layout, chunks []chunk, i, width int) error {
 	start := p.begin()
-	for k := range chunks {
-		if chunks[k].length == 0 {
-			continue
-		}
-		values, err := chunks[k].elements(l, i)
+	for k, c := range filled(chunks) {
+		values, err := c.elements(l, i)
 		if err != nil {
 			return inChunk(chunks, k, err)
 		}
@@ -119,11 +112,7 @@ func (p *planner) offsets(n *node, l layout.Layout, chunks []chunk, limit func(c
 	last := lastWithElements(chunks)
 	start := p.begin()
 	behind := 0
-	for i := range chunks {
-		c := &chunks[i]
-		if c.length == 0 {
-			continue
-		}
+	for i, c := range filled(chunks) {
 		offsets, err := c.elements(l, 1)
 		if err == nil {
 			err = c.between(l, offsets, limit(c), elements)
@@ -181,11 +170,7 @@ func lastWithElements(chunks []chunk) int {
 func (p *planner) views(n *node, l layout.Layout, chunks []chunk) error {
 	start := p.begin()
 	behind := 0
-	for i := range chunks {
-		c := &chunks[i]
-		if c.length == 0 {
-			continue
-		}
+	for i, c := range filled(chunks) {
 		views, err := c.elements(l, 1)
 		if err != nil {
 			return inChunk(chunks, i, err)
@@ -201,11 +186,7 @@ func (p *planner) views(n *node, l layout.Layout, chunks []chunk) error {
 		return fmt.Errorf("the chunks together have %d data buffers: %w", behind, memory.ErrOverflow)
 	}
 	p.end(n, start)
-	for i := range chunks {
-		c := &chunks[i]
-		if c.length == 0 {
-			continue
-		}
+	for _, c := range filled(chunks) {
 		for k := 2; k < len(c.data.Buffers()); k++ {
 			start := p.begin()
 			p.data(c.buffer(l, k))

@@ -58,48 +58,22 @@ func (f formatDuration) Result(operands []arrow.DataType) (arrow.DataType, error
 
 // Run implements expr.Operator.
 func (f formatDuration) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
-	operand := operands[0]
 	form, err := durationFormOf(f.form)
 	if err != nil {
 		return nil, err
 	}
-	call, err := op.Begin(ctx, options, operand)
-	if err != nil {
-		return nil, err
+	unit := uint64(exprtree.UnitOf(layout.Storage(operands[0].Type())))
+	formatting := formatting{
+		file: "durations", kernel: "format_durations",
+		arguments: func(in nulls, values column.Bytes, _ memory.Slice[uint8]) []any {
+			l := durationsLayout{values: values, valid: in.valid, bit: uint64(in.bit), counted: in.counted, rows: int64(in.rows), capacity: uint64(in.column.Len()), unit: unit}
+			return []any{l.asArgument(), uint32(form)}
+		},
+		host: func(to, values []byte, row int) ([]byte, bool) {
+			return appendDuration(to, op.Elements[int64](values)[row], unit, form), true
+		},
 	}
-	if operand.Len() == 0 {
-		return empty(&call, operand, arrow.BinaryTypes.String)
-	}
-	n, err := nullsOf(&call, operand)
-	if err != nil {
-		return nil, err
-	}
-	m, err := newMaker(n, arrow.BinaryTypes.String)
-	if err != nil {
-		return nil, err
-	}
-	values, err := valuesOf(operand)
-	if err != nil {
-		return nil, err
-	}
-	unit := uint64(exprtree.UnitOf(layout.Storage(operand.Type())))
-	if call.OnHost() {
-		bytes, err := values.Host()
-		if err != nil {
-			return nil, err
-		}
-		return m.onHost(&call, func(to []byte, _, row int) ([]byte, bool) {
-			return appendDuration(to, op.Elements[int64](bytes)[row], unit, form), true
-		})
-	}
-	l := durationsLayout{values: values, valid: n.valid, bit: uint64(n.bit), counted: n.counted, rows: int64(n.rows), capacity: uint64(operand.Len()), unit: unit}
-	durations := l.asArgument()
-	none, noEnds := memory.Slice[uint8]{}, memory.Slice[int64]{}
-	return m.onDevice(&call, func(lengths memory.Slice[uint8]) error {
-		return launchRows(&call, "durations", "format_durations", operand.Len(), none, noEnds, lengths, durations, uint32(form))
-	}, func(to memory.Slice[uint8], ends memory.Slice[int64]) error {
-		return launchRows(&call, "durations", "format_durations", operand.Len(), to, ends, none, durations, uint32(form))
-	})
+	return formatting.run(ctx, operands[0], options)
 }
 
 type parseDuration struct {
@@ -124,44 +98,15 @@ func (p parseDuration) Result(operands []arrow.DataType) (arrow.DataType, error)
 
 // Run implements expr.Operator.
 func (p parseDuration) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
-	return perValue(ctx, operands[0], options, p.column)
-}
-
-func (p parseDuration) column(ctx context.Context, operand *column.Column, options kernels.Options) (*column.Column, error) {
 	form, err := durationFormOf(p.form)
 	if err != nil {
 		return nil, err
 	}
-	call, err := op.Begin(ctx, options, operand)
-	if err != nil {
-		return nil, err
+	unit := uint64(exprtree.UnitOf(p.to))
+	parsing := parsing{
+		file: "durations", kernel: "parse_durations", result: p.to,
+		arguments: func(memory.Slice[uint8]) []any { return []any{unit, uint32(form)} },
+		host:      func(text string) (int64, bool) { return parsedDuration(text, unit, form) },
 	}
-	in, err := textsOf(&call, operand)
-	if err != nil {
-		return nil, err
-	}
-	return call.NewColumn(op.Result{Type: p.to, Length: operand.Len(), RowCount: operand.RowCount(), Nullable: true}, func(out op.Buffers) error {
-		unit := uint64(exprtree.UnitOf(p.to))
-		switch {
-		case operand.Len() == 0:
-			return nil
-		case !call.OnHost():
-			return launchRows(&call, "durations", "parse_durations", operand.Len(), out.Values, out.Valid, in.argument(), unit, uint32(form))
-		}
-		read, err := in.reader()
-		if err != nil {
-			return err
-		}
-		to, err := out.Host()
-		if err != nil {
-			return err
-		}
-		clear(to.Values)
-		return in.each(&call, func(_, row int) {
-			if value, ok := parsedDuration(string(read(row)), unit, form); ok {
-				op.Elements[int64](to.Values)[row] = value
-				to.SetValid(row)
-			}
-		})
-	})
+	return perValue(ctx, operands[0], options, parsing.run)
 }

@@ -2,7 +2,6 @@ package text
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
-	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/text/textparse"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -39,59 +37,25 @@ func (formatFloat) Result(operands []arrow.DataType) (arrow.DataType, error) {
 
 // Run implements expr.Operator.
 func (formatFloat) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
-	operand := operands[0]
-	call, err := op.Begin(ctx, options, operand)
-	if err != nil {
-		return nil, err
-	}
-	if operand.Len() == 0 {
-		return empty(&call, operand, arrow.BinaryTypes.String)
-	}
-	n, err := nullsOf(&call, operand)
-	if err != nil {
-		return nil, err
-	}
-	m, err := newMaker(n, arrow.BinaryTypes.String)
-	if err != nil {
-		return nil, err
-	}
-	values, err := valuesOf(operand)
-	if err != nil {
-		return nil, err
-	}
-	width := values.Len() / operand.Len()
-	if call.OnHost() {
-		bytes, err := values.Host()
-		if err != nil {
-			return nil, err
-		}
-		return m.onHost(&call, func(to []byte, _, row int) ([]byte, bool) {
-			if width == 4 {
-				return appendFloat32(to, math.Float32frombits(op.Elements[uint32](bytes)[row])), true
+	t := layout.Storage(operands[0].Type()).(arrow.FixedWidthDataType)
+	width := t.BitWidth() / 8
+	formatting := formatting{
+		file: "floats", kernel: "format_floats", table: textparse.PowersOfFive(),
+		arguments: func(in nulls, values column.Bytes, table memory.Slice[uint8]) []any {
+			l := floatsLayout{
+				values: values, valid: in.valid, bit: uint64(in.bit), counted: in.counted, rows: int64(in.rows), capacity: uint64(in.column.Len()),
+				width: uint32(width), powers: table,
 			}
-			return strconv.AppendFloat(to, math.Float64frombits(op.Elements[uint64](bytes)[row]), 'g', -1, 64), true
-		})
+			return []any{l.asArgument()}
+		},
+		host: func(to, values []byte, row int) ([]byte, bool) {
+			if width == 4 {
+				return appendFloat32(to, math.Float32frombits(op.Elements[uint32](values)[row])), true
+			}
+			return strconv.AppendFloat(to, math.Float64frombits(op.Elements[uint64](values)[row]), 'g', -1, 64), true
+		},
 	}
-	powers := textparse.PowersOfFive()
-	block, scratch, err := call.Scratch(uint64(len(powers)))
-	if err != nil {
-		return nil, err
-	}
-	if err := scratch[0].Upload(call.Context(), call.Stream, powers); err != nil {
-		return nil, errors.Join(err, block.Release())
-	}
-	l := floatsLayout{
-		values: values, valid: n.valid, bit: uint64(n.bit), counted: n.counted, rows: int64(n.rows), capacity: uint64(operand.Len()),
-		width: uint32(width), powers: scratch[0],
-	}
-	floats := l.asArgument()
-	none, noEnds := memory.Slice[uint8]{}, memory.Slice[int64]{}
-	formatted, err := m.onDevice(&call, func(lengths memory.Slice[uint8]) error {
-		return launchRows(&call, "floats", "format_floats", operand.Len(), none, noEnds, lengths, floats)
-	}, func(to memory.Slice[uint8], ends memory.Slice[int64]) error {
-		return launchRows(&call, "floats", "format_floats", operand.Len(), to, ends, none, floats)
-	})
-	return release.OnError(formatted, err, block.Release())
+	return formatting.run(ctx, operands[0], options)
 }
 
 // appendFloat32 appends the text of a float32. 2^-12 is 0.000244140625, halfway between two

@@ -2,15 +2,12 @@ package text
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/arrays/layout"
-	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -58,39 +55,19 @@ func (f formatTime) Result(operands []arrow.DataType) (arrow.DataType, error) {
 
 // Run implements expr.Operator.
 func (f formatTime) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
-	operand := operands[0]
 	format, err := timeFormat(f.format)
 	if err != nil {
 		return nil, err
 	}
-	call, err := op.Begin(ctx, options, operand)
-	if err != nil {
-		return nil, err
-	}
-	if operand.Len() == 0 {
-		return empty(&call, operand, arrow.BinaryTypes.String)
-	}
-	n, err := nullsOf(&call, operand)
-	if err != nil {
-		return nil, err
-	}
-	m, err := newMaker(n, arrow.BinaryTypes.String)
-	if err != nil {
-		return nil, err
-	}
-	m.nulled = true
-	values, err := valuesOf(operand)
-	if err != nil {
-		return nil, err
-	}
-	unit := exprtree.UnitOf(operand.Type())
-	if call.OnHost() {
-		bytes, err := values.Host()
-		if err != nil {
-			return nil, err
-		}
-		return m.onHost(&call, func(to []byte, _, row int) ([]byte, bool) {
-			at := timeOf(bytes, row, unit)
+	unit := exprtree.UnitOf(operands[0].Type())
+	formatting := formatting{
+		file: "times", kernel: "format_times", nulled: true, table: formatBytes(format),
+		arguments: func(in nulls, values column.Bytes, table memory.Slice[uint8]) []any {
+			l := timesLayout{values: values, valid: in.valid, bit: uint64(in.bit), counted: in.counted, rows: int64(in.rows), capacity: uint64(in.column.Len()), unit: unit}
+			return []any{l.asArgument(), formatArgument(format, table)}
+		},
+		host: func(to, values []byte, row int) ([]byte, bool) {
+			at := timeOf(values, row, unit)
 			if at.Year() < 0 || at.Year() > 9999 {
 				return to, false
 			}
@@ -98,47 +75,15 @@ func (f formatTime) Run(ctx context.Context, operands []*column.Column, options 
 				to = d.append(to, at)
 			}
 			return to, true
-		})
+		},
 	}
-	block, directives, err := uploadFormat(&call, format)
-	if err != nil {
-		return nil, err
-	}
-	l := timesLayout{values: values, valid: n.valid, bit: uint64(n.bit), counted: n.counted, rows: int64(n.rows), capacity: uint64(operand.Len()), unit: unit}
-	times := l.asArgument()
-	none, noEnds := memory.Slice[uint8]{}, memory.Slice[int64]{}
-	formatted, err := m.measuredWithNulls(&call, func(lengths, valid memory.Slice[uint8]) error {
-		return launchRows(&call, "times", "format_times", operand.Len(), none, noEnds, lengths, valid, times, directives)
-	}, func(to memory.Slice[uint8], ends memory.Slice[int64]) error {
-		return launchRows(&call, "times", "format_times", operand.Len(), to, ends, none, none, times, directives)
-	})
-	return release.OnError(formatted, err, block.Release())
+	return formatting.run(ctx, operands[0], options)
 }
 
-// valuesOf is the memory of the values of a column of a fixed width.
-func valuesOf(c *column.Column) (column.Bytes, error) {
-	format, err := layout.Of(c.Type())
-	if err != nil {
-		return column.Bytes{}, err
-	}
-	return c.Buffer(1).Slice(c.Offset()*format.Width, (c.Offset()+c.Len())*format.Width)
-}
-
-// uploadFormat copies a format to the device and returns the argument Format of times.cu. The
-// caller releases the block.
-func uploadFormat(call *op.Call, format []directive) (*memory.Block, any, error) {
-	bytes := formatBytes(format)
-	block, scratch, err := call.Scratch(uint64(len(bytes)))
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(bytes) > 0 {
-		if err := scratch[0].Upload(call.Context(), call.Stream, bytes); err != nil {
-			return nil, nil, errors.Join(err, block.Release())
-		}
-	}
-	l := formatLayout{directives: scratch[0], count: uint32(len(format))}
-	return block, l.asArgument(), nil
+// formatArgument is the argument Format of times.cu.
+func formatArgument(format []directive, table memory.Slice[uint8]) any {
+	l := formatLayout{directives: table, count: uint32(len(format))}
+	return l.asArgument()
 }
 
 // timeOf is a value on the host as a time. Days are the unit 0.

@@ -2,7 +2,6 @@ package text
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,9 +12,9 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
-	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // ParseTime is the date32 or timestamp that a string has in a format: see [FormatTime]. The
@@ -60,68 +59,38 @@ func (p parseTime) Result(operands []arrow.DataType) (arrow.DataType, error) {
 
 // Run implements expr.Operator.
 func (p parseTime) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
-	return perValue(ctx, operands[0], options, p.column)
-}
-
-func (p parseTime) column(ctx context.Context, operand *column.Column, options kernels.Options) (*column.Column, error) {
 	format, err := timeFormat(p.format)
 	if err != nil {
 		return nil, err
 	}
-	call, err := op.Begin(ctx, options, operand)
-	if err != nil {
-		return nil, err
+	unit := exprtree.UnitOf(p.to)
+	parsing := parsing{
+		file: "times", kernel: "parse_times", result: p.to, table: formatBytes(format),
+		arguments: func(table memory.Slice[uint8]) []any { return []any{formatArgument(format, table), unit} },
+		host: func(text string) (int64, bool) {
+			second, nanosecond, ok := parsed(text, format)
+			if !ok {
+				return 0, false
+			}
+			return unitsOf(second, nanosecond, unit)
+		},
 	}
-	in, err := textsOf(&call, operand)
-	if err != nil {
-		return nil, err
-	}
-	return call.NewColumn(op.Result{Type: p.to, Length: operand.Len(), RowCount: operand.RowCount(), Nullable: true}, func(out op.Buffers) error {
-		unit := exprtree.UnitOf(p.to)
-		switch {
-		case operand.Len() == 0:
-			return nil
-		case call.OnHost():
-			return parseOnHost(&call, in, out, format, unit)
-		}
-		block, directives, err := uploadFormat(&call, format)
-		if err != nil {
-			return err
-		}
-		return errors.Join(launchRows(&call, "times", "parse_times", operand.Len(), out.Values, out.Valid, in.argument(), directives, unit), block.Release())
-	})
+	return perValue(ctx, operands[0], options, parsing.run)
 }
 
-func parseOnHost(call *op.Call, in texts, out op.Buffers, format []directive, unit int64) error {
-	read, err := in.reader()
-	if err != nil {
-		return err
+// unitsOf returns the number of units of a time, or false if a type of 64 bits does not hold it. Days are the
+// unit 0.
+func unitsOf(second, nanosecond, unit int64) (int64, bool) {
+	if unit == 0 {
+		const day = 86_400
+		days := second / day
+		if second%day < 0 {
+			days--
+		}
+		return days, true
 	}
-	to, err := out.Host()
-	if err != nil {
-		return err
-	}
-	clear(to.Values)
-	return in.each(call, func(_, row int) {
-		second, nanosecond, ok := parsed(string(read(row)), format)
-		if !ok {
-			return
-		}
-		if unit == 0 {
-			days := second / 86_400
-			if second%86_400 < 0 {
-				days--
-			}
-			op.Elements[int32](to.Values)[row] = int32(days)
-			to.SetValid(row)
-			return
-		}
-		value, fraction := second*unit, nanosecond/(int64(time.Second)/unit)
-		if value/unit == second && value <= math.MaxInt64-fraction {
-			op.Elements[int64](to.Values)[row] = value + fraction
-			to.SetValid(row)
-		}
-	})
+	value, fraction := second*unit, nanosecond/(int64(time.Second)/unit)
+	return value + fraction, value/unit == second && value <= math.MaxInt64-fraction
 }
 
 // fields is what a text has.

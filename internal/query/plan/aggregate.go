@@ -21,8 +21,8 @@ type GroupOptions struct {
 	Where expr.Expr
 }
 
-// same reports whether options are equal.
-func (o GroupOptions) same(p GroupOptions) bool {
+// Same reports whether options are equal.
+func (o GroupOptions) Same(p GroupOptions) bool {
 	return o.DropNulls == p.DropNulls && o.Order == p.Order && o.Where.Same(p.Where)
 }
 
@@ -176,5 +176,5 @@ func (a *Aggregate) simplified() (Node, error) {
 
 func (a *Aggregate) same(other Node) bool {
 	o, ok := other.(*Aggregate)
-	return ok && a.options.same(o.options) && sameExpressions(a.keys, o.keys) && slices.EqualFunc(a.aggregations, o.aggregations, Aggregation.same)
+	return ok && a.options.Same(o.options) && sameExpressions(a.keys, o.keys) && slices.EqualFunc(a.aggregations, o.aggregations, Aggregation.same)
 }

@@ -15,3 +15,14 @@ func IsComputed(name string) bool { return strings.HasPrefix(name, computedPrefi
 func Readable(text string) string { return marks.Replace(text) }
 
 var marks = strings.NewReplacer(computedPrefix, "", `\x00`, "")
+
+// ReadableError returns an error without marks of [Computed] in its text.
+func ReadableError(err error) error { return readable{err} }
+
+type readable struct{ error }
+
+// Error returns the text.
+func (r readable) Error() string { return Readable(r.error.Error()) }
+
+// Unwrap returns the error.
+func (r readable) Unwrap() error { return r.error }

@@ -7,32 +7,80 @@ import (
 	"io"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/driver/admission"
+	"github.com/gpuframe/gpuframe/internal/driver/nvtx"
 	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/query/bind"
 	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Run is a query that runs.
-type Run struct {
-	Tenancy  *Tenancy
-	Prepared *Prepared
-	Settings exec.Settings
-	NoWait   bool
-	// Expected is the memory that the query is expected to use.
-	Expected uint64
-	// Waiting and Resumed report that the query waits for memory that other queries use, and that it
-	// does not any more. Progress receives the rows that the sources have read.
-	Waiting, Resumed func()
-	Progress         func(rows, total int64)
-	// Explain completes an error of a query that lacked memory.
-	Explain func(error) error
+// Options configure a run.
+type Options struct {
+	Tag       string
+	BatchRows int64
+	Profile   *exec.Profile
+	// NoWait makes a query fail that would wait for others.
+	NoWait bool
+	// Whole is set if the result is read as one table.
+	Whole bool
+	// Progress, if it is not nil, receives the rows that the sources have read.
+	Progress func(rows, total int64)
+}
 
+// Run is a query that runs, and what others see of it.
+type Run struct {
+	Prepared *bind.Prepared
+	Settings exec.Settings
+
+	tenancy  *Tenancy
+	noWait   bool
+	progress func(rows, total int64)
+	// expected is the memory that the query is expected to use.
+	expected uint64
+	counts   *counts
+	running  *Running
+	// marked is the query's range in a profiler.
+	marked nvtx.Range
 	// alone is the level at which no other query runs while this one has its turn.
 	alone *admission.Level
 	// reader is open from the first part of the result to the last one.
 	reader buffer.Reader
+}
+
+// Start begins a run, which ends with End. The query runs with the context that it returns.
+func (t *Tenancy) Start(ctx context.Context, prepared *bind.Prepared, options Options) (*Run, context.Context) {
+	manager := t.Devices.First().Manager
+	expected, most := shareOf(prepared.Needs, manager.Budget(), options.BatchRows)
+	r := &Run{Prepared: prepared, tenancy: t, noWait: options.NoWait, progress: options.Progress, expected: expected, Settings: exec.Settings{
+		Tag: options.Tag, BatchRows: options.BatchRows, MostRows: most, Profile: options.Profile, Tables: prepared.Tables, Whole: options.Whole,
+	}}
+	t.Devices.Configure(&r.Settings)
+	r.counts = t.queries.countsOf(options.Tag)
+	r.counts.begin()
+	r.running = &Running{Tag: options.Tag, Manager: manager.Name(), Needed: prepared.Needs.Smallest, Plan: prepared.Plan}
+	ctx, r.running.cancel = cancel.Endable(ctx)
+	r.Settings.Working = &r.running.working
+	t.Active.add(r.running)
+	r.marked = nvtx.Start(func() string { return "query " + options.Tag })
+	return r, memory.Retrying(ctx)
+}
+
+// End counts the run as ended, and reports that it got no memory. A caller that stops before the end
+// has no error.
+func (r *Run) End(err error) {
+	if exec.IsShort(err) {
+		asked, short := uint64(0), new(memory.BudgetError)
+		if errors.As(err, &short) {
+			asked = short.Asked
+		}
+		r.Settings.Manager.ReportFailure(asked, r.Settings.Tag, err)
+	}
+	r.marked.End()
+	r.counts.end(err)
+	r.tenancy.Active.end(r.running, err)
 }
 
 // IsOpen reports whether the reader of the result is open.
@@ -53,7 +101,7 @@ func (r *Run) Attempt(ctx context.Context, f func(buffer.Reader) error) error {
 		}
 		short, err = next, failure
 	}
-	return r.Explain(err)
+	return r.tenancy.Devices.ExplainSpilling(err)
 }
 
 // Continue calls f with the open reader, while the query has another turn.
@@ -63,7 +111,7 @@ func (r *Run) Continue(ctx context.Context, f func(buffer.Reader) error) error {
 		return err
 	}
 	defer turn.Leave()
-	return r.Explain(r.read(f))
+	return r.tenancy.Devices.ExplainSpilling(r.read(f))
 }
 
 // Close closes the reader. Further calls do nothing.
@@ -89,11 +137,11 @@ func (r *Run) adapt(short *admission.Level, err error) bool {
 	}
 	if exec.IsShort(err) && !r.Settings.KeepNothing {
 		r.Settings.KeepNothing = true
-		if r.Tenancy.evict() {
+		if r.tenancy.evict() {
 			return true
 		}
 	}
-	if short == nil || r.NoWait {
+	if short == nil || r.noWait {
 		return false
 	}
 	r.alone = short
@@ -108,14 +156,14 @@ func (r *Run) openAndRead(ctx context.Context, f func(buffer.Reader) error) (sho
 		return nil, err
 	}
 	defer turn.Leave()
-	r.Settings.Progress = exec.NewProgress(r.Prepared.Plan, r.Progress)
+	r.Settings.Progress = exec.NewProgress(r.Prepared.Plan, r.reportProgress)
 	if r.reader, err = exec.Open(ctx, r.Prepared.Plan, r.Settings); err == nil {
 		err = r.read(f)
 	}
 	if err == nil || err == io.EOF {
 		return nil, err
 	}
-	for t := r.Tenancy.lacking(err); t != nil && short == nil; t = t.parent {
+	for t := r.tenancy.lacking(err); t != nil && short == nil; t = t.parent {
 		if turn.Shared(t.level) {
 			short = t.level
 		}
@@ -139,15 +187,17 @@ func (r *Run) read(f func(buffer.Reader) error) error {
 // admit waits for a turn.
 func (r *Run) admit(ctx context.Context) (*admission.Turn, error) {
 	waited := false
-	turn, err := r.Tenancy.level.Enter(ctx, admission.Request{
-		Bytes: r.Prepared.Needs.Smallest, Expected: r.Expected, Stalled: stalled, Alone: r.alone, NoWait: r.NoWait,
+	turn, err := r.tenancy.level.Enter(ctx, admission.Request{
+		Bytes: r.Prepared.Needs.Smallest, Expected: r.expected, Stalled: stalled, Alone: r.alone, NoWait: r.noWait,
 		Waiting: func() {
 			waited = true
-			r.Waiting()
+			r.counts.wait()
+			r.running.wait()
 		},
 	})
 	if waited {
-		r.Resumed()
+		r.counts.resume()
+		r.running.resume()
 	}
 	switch {
 	case errors.Is(err, admission.ErrBusy):
@@ -156,4 +206,13 @@ func (r *Run) admit(ctx context.Context) (*admission.Turn, error) {
 		return nil, fmt.Errorf("query %q: %w", r.Settings.Tag, err)
 	}
 	return turn, nil
+}
+
+// reportProgress receives the rows that the sources have read.
+func (r *Run) reportProgress(rows, total int64) {
+	r.running.rows.Store(rows)
+	r.running.total.Store(total)
+	if r.progress != nil {
+		r.progress(rows, total)
+	}
 }

@@ -19,9 +19,9 @@ const (
 
 func stalled() <-chan time.Time { return time.After(patience) }
 
-// ShareOf returns the memory that a query is expected to use, at most its share of a budget, and the
+// shareOf returns the memory that a query is expected to use, at most its share of a budget, and the
 // largest number of rows of a batch with which it suffices.
-func ShareOf(needs exec.Needs, budget uint64, batchRows int64) (expected uint64, most int64) {
+func shareOf(needs exec.Needs, budget uint64, batchRows int64) (expected uint64, most int64) {
 	share := max(budget/largestShare, needs.Smallest)
 	if batchRows == 0 {
 		batchRows = usualRows

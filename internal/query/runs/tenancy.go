@@ -4,27 +4,35 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/internal/driver/admission"
+	"github.com/gpuframe/gpuframe/internal/query/bind"
+	"github.com/gpuframe/gpuframe/internal/query/devices"
 	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Tenancy is the memory of an engine, or of a tenant of another one.
+// Tenancy is what the queries of an engine share, or those of a tenant of another one.
 type Tenancy struct {
-	manager *memory.Manager
-	// level admits the queries, and those of the tenants.
-	level  *admission.Level
-	parent *Tenancy
-	// Stores are the rows of its caches.
+	Devices *devices.Set
+	// Planner makes the plans.
+	Planner *bind.Planner
+	// Stores are the rows of caches.
 	Stores exec.Stores
+	// Active are the queries that have not ended, those of the tenants and of the parent included.
+	Active *Active
+
+	parent *Tenancy
+	// level admits the queries, and those of the tenants.
+	level   *admission.Level
+	queries queries
 }
 
-// NewTenancy returns the memory of a manager. parent is nil for an engine that is no tenant.
-func NewTenancy(parent *Tenancy, manager *memory.Manager) *Tenancy {
-	t := &Tenancy{manager: manager, parent: parent}
-	if parent == nil {
-		t.level = admission.New(manager.Budget)
+// NewTenancy returns the tenancy of the queries on devices. parent is nil for an engine that is no tenant.
+func NewTenancy(parent *Tenancy, set *devices.Set) *Tenancy {
+	t := &Tenancy{Devices: set, Planner: bind.NewPlanner(set.Optimize), parent: parent}
+	if budget := set.First().Manager.Budget; parent == nil {
+		t.level, t.Active = admission.New(budget), &Active{}
 	} else {
-		t.level = parent.level.Child(manager.Budget)
+		t.level, t.Active = parent.level.Child(budget), parent.Active
 	}
 	return t
 }
@@ -56,7 +64,7 @@ func (t *Tenancy) lacking(err error) *Tenancy {
 	}
 	var budget *memory.BudgetError
 	known := errors.As(err, &budget)
-	for t.parent != nil && (!known || t.manager.Name() != budget.Manager) {
+	for t.parent != nil && (!known || t.Devices.First().Manager.Name() != budget.Manager) {
 		t = t.parent
 	}
 	return t

@@ -37,16 +37,10 @@ struct alignas(16) SlideRoom {
     }
 };
 
-// Extremes is the rows of a warp.
-template <u32 fold> struct Extremes {
+// Extremes is the folds of frames, of which each lane has consecutive elements.
+template <u32 fold> struct Extremes : Frames {
     // The least of two runs that overlap is the least of all their values.
     static constexpr bool overlaps = fold == fold_least;
-
-    const Folding &by;
-    u32 longest;
-    Elements runs, results;
-
-    METHOD u64 fold_of(u64 x, u64 y) const { return by.fold_values(State{x, 0, 1, 0}, State{y, 0, 1, 0}).a; }
 
     // append folds to each element of x the element of y, behind the one of x that is step
     // elements before.
@@ -106,32 +100,6 @@ template <u32 fold> struct Extremes {
             append_lanes(runs, runs, lanes);
         }
     }
-
-    // fold_each folds frames that begin at cursors, in the low halves, and have lengths, in the
-    // high ones. Element i of a lane is its number i · 32 of the warp. shared has room for the
-    // runs of the warp.
-    METHOD void fold_each(u32 (&frames)[slide_loads], u64 *shared) {
-        const u32 lane = lane_in_warp();
-#pragma unroll 1
-        for (u32 size = 1; size <= longest; size *= 2) {
-            synchronize_warp();
-#pragma unroll
-            for (u32 i = 0; i < slide_loads; i++)
-                shared[i * warp_threads + lane] = runs.of[i];
-            synchronize_warp();
-#pragma unroll
-            for (u32 i = 0; i < slide_loads; i++) {
-                const u32 at = i * warp_threads + lane, length = frames[i] >> 16;
-                if ((length & size) != 0) {
-                    const u64 run = shared[frames[i] & 0xffff];
-                    results.of[i] = (length & size - 1) == 0 ? run : fold_of(results.of[i], run);
-                    frames[i] += size;
-                }
-                if (at + size < slide_rows)
-                    runs.of[i] = fold_of(runs.of[i], shared[at + size]);
-            }
-        }
-    }
 };
 
 // write_extremes writes the folds of frames of one length, of rest rows from place begin on.
@@ -185,7 +153,7 @@ template <u32 fold> DEVICE void slide_extremes(const Rows &rows, const Frame &fr
         return;
     // The place of the first element, which may be before the first row.
     const i64 base = (i64)begin + frame.low;
-    Extremes<fold> s{by, longest, {}, {}};
+    Extremes<fold> s{{by, longest, {}, {}}};
     if (base >= 0 && base + slide_rows <= (i64)n && by.format == 4 * class_float + 3) {
         const u64 *const words = (const u64 *)values.values + base + lane;
         const u32 flip = by.flip;
@@ -204,14 +172,7 @@ template <u32 fold> DEVICE void slide_extremes(const Rows &rows, const Frame &fr
         }
     }
 
-    // Whether all frames have the same length: no partition ends among the rows and those that
-    // their frames reach.
-    const i64 limit = base + own + longest - 1;
-    bool same = base >= 0 && limit <= (i64)n;
-    if (same && rows.partitions.words != nullptr) {
-        const u64 last = begin + own < n ? begin + own : n;
-        same = rows.end(base < (i64)begin ? base : begin, n) >= ((u64)limit > last ? limit : last);
-    }
+    const bool same = are_equal(rows, begin, base, own, longest, n);
     synchronize_warp();
     if (same) {
         write_extremes(s, room, rows, to, begin, n - begin < own ? (u32)(n - begin) : own, n);
@@ -220,22 +181,5 @@ template <u32 fold> DEVICE void slide_extremes(const Rows &rows, const Frame &fr
 #pragma unroll
     for (u32 i = 0; i < slide_loads; i++)
         s.runs.of[i] = room.at(i * warp_threads + lane);
-    u32 frames[slide_loads];
-#pragma unroll
-    for (u32 i = 0; i < slide_loads; i++) {
-        const u32 at = i * warp_threads + lane;
-        u64 first = base, end = base;
-        if (at < own && begin + at < n)
-            frame.bounds(rows, begin + at, n, first, end);
-        frames[i] = ((u32)((i64)first - base) & 0xffff) | (u32)(end - first) << 16;
-    }
-    s.fold_each(frames, room.words);
-#pragma unroll
-    for (u32 i = 0; i < slide_loads; i++) {
-        if (i * warp_threads >= own)
-            break;
-        bool ok;
-        const u64 value = to.value(by, State{s.results.of[i], 0, frames[i] >> 16, 0}, ok);
-        store_places(rows, to, begin + i * warp_threads + lane, n, value, ok);
-    }
+    s.write_each(rows, frame, to, begin, base, own, n, room.words);
 }

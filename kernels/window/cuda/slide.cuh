@@ -50,14 +50,78 @@ DEVICE Elements behind(const Elements &x, u32 delta) {
     return y;
 }
 
-// Slide is the rows of a warp.
-template <u32 fold> struct Slide {
+// Frames is the rows of a warp, and the folds of their frames.
+struct Frames {
     const Folding &by;
     u32 longest;
     Elements runs, results;
 
     METHOD u64 fold_of(u64 x, u64 y) const { return by.fold_values(State{x, 0, 1, 0}, State{y, 0, 1, 0}).a; }
 
+    // fold_each folds frames that begin at cursors, in the low halves, and have lengths, in the
+    // high ones. shared has room for the runs of the warp.
+    METHOD void fold_each(u32 (&frames)[slide_loads], u64 *shared) {
+        const u32 lane = lane_in_warp();
+#pragma unroll 1
+        for (u32 size = 1; size <= longest; size *= 2) {
+            synchronize_warp();
+#pragma unroll
+            for (u32 i = 0; i < slide_loads; i++)
+                shared[i * warp_threads + lane] = runs.of[i];
+            synchronize_warp();
+#pragma unroll
+            for (u32 i = 0; i < slide_loads; i++) {
+                const u32 at = i * warp_threads + lane, length = frames[i] >> 16;
+                if ((length & size) != 0) {
+                    const u64 run = shared[frames[i] & 0xffff];
+                    results.of[i] = (length & size - 1) == 0 ? run : fold_of(results.of[i], run);
+                    frames[i] += size;
+                }
+                if (at + size < slide_rows)
+                    runs.of[i] = fold_of(runs.of[i], shared[at + size]);
+            }
+        }
+    }
+
+    // write_each writes the folds of frames that differ in length: of own rows from place begin on, whose first
+    // element is at base.
+    METHOD void write_each(const Rows &rows, const Frame &frame, const Writing &to, u64 begin, i64 base, u32 own, u64 n, u64 *shared) {
+        const u32 lane = lane_in_warp();
+        u32 frames[slide_loads];
+#pragma unroll
+        for (u32 i = 0; i < slide_loads; i++) {
+            const u32 at = i * warp_threads + lane;
+            u64 first = base, end = base;
+            if (at < own && begin + at < n)
+                frame.bounds(rows, begin + at, n, first, end);
+            frames[i] = ((u32)((i64)first - base) & 0xffff) | (u32)(end - first) << 16;
+        }
+        fold_each(frames, shared);
+#pragma unroll
+        for (u32 i = 0; i < slide_loads; i++) {
+            if (i * warp_threads >= own)
+                break;
+            bool ok;
+            const u64 value = to.value(by, State{results.of[i], 0, frames[i] >> 16, 0}, ok);
+            store_places(rows, to, begin + i * warp_threads + lane, n, value, ok);
+        }
+    }
+};
+
+// are_equal reports whether the frames of own rows from place begin on have the same length: no partition ends among
+// the rows and those that their frames reach, from base on.
+DEVICE bool are_equal(const Rows &rows, u64 begin, i64 base, u32 own, u32 longest, u64 n) {
+    const i64 limit = base + own + longest - 1;
+    bool equal = base >= 0 && limit <= (i64)n;
+    if (equal && rows.partitions.words != nullptr) {
+        const u64 last = begin + own < n ? begin + own : n;
+        equal = rows.end(base < (i64)begin ? base : begin, n) >= ((u64)limit > last ? limit : last);
+    }
+    return equal;
+}
+
+// Slide is the folds of frames that are shuffled.
+template <u32 fold> struct Slide : Frames {
     // step adds the runs of a size to the results, if the frames have one of it, and doubles
     // them. It returns false if they are the longest. before is the number of elements of a
     // frame in shorter runs.
@@ -84,31 +148,6 @@ template <u32 fold> struct Slide {
         (void)(step<1>(before) && step<2>(before) && step<4>(before) && step<8>(before) && step<16>(before) && step<32>(before) &&
                step<64>(before) && step<128>(before) && step<256>(before));
     }
-
-    // fold_each folds frames that begin at cursors, in the low halves, and have lengths, in the
-    // high ones. shared has room for the runs of the warp.
-    METHOD void fold_each(u32 (&frames)[slide_loads], u64 *shared) {
-        const u32 lane = lane_in_warp();
-#pragma unroll 1
-        for (u32 size = 1; size <= longest; size *= 2) {
-            synchronize_warp();
-#pragma unroll
-            for (u32 i = 0; i < slide_loads; i++)
-                shared[i * warp_threads + lane] = runs.of[i];
-            synchronize_warp();
-#pragma unroll
-            for (u32 i = 0; i < slide_loads; i++) {
-                const u32 at = i * warp_threads + lane, length = frames[i] >> 16;
-                if ((length & size) != 0) {
-                    const u64 run = shared[frames[i] & 0xffff];
-                    results.of[i] = (length & size - 1) == 0 ? run : fold_of(results.of[i], run);
-                    frames[i] += size;
-                }
-                if (at + size < slide_rows)
-                    runs.of[i] = fold_of(runs.of[i], shared[at + size]);
-            }
-        }
-    }
 };
 
 // slide writes the fold of each frame of a table in order without nulls. Frames are rows from
@@ -125,7 +164,7 @@ template <u32 fold> DEVICE void slide(const Rows &rows, const Frame &frame, cons
     // The place of the first element, which may be before the first row.
     const i64 base = (i64)begin + frame.low;
     const bool inside = base >= 0 && base + slide_rows <= (i64)n;
-    Slide<fold> s{by, longest, {}, {}};
+    Slide<fold> s{{by, longest, {}, {}}};
     if (inside && by.format % 4 == 3) {
         const u64 *const words = (const u64 *)values.values + base + lane;
 #pragma unroll
@@ -149,15 +188,7 @@ template <u32 fold> DEVICE void slide(const Rows &rows, const Frame &frame, cons
             s.runs.of[i] = by.of(s.runs.of[i], true).a;
     }
 
-    // Whether all frames have the same length: no partition ends among the rows and those that
-    // their frames reach.
-    const i64 limit = base + own + longest - 1;
-    bool same = base >= 0 && limit <= (i64)n;
-    if (same && rows.partitions.words != nullptr) {
-        const u64 last = begin + own < n ? begin + own : n;
-        same = rows.end(base < (i64)begin ? base : begin, n) >= ((u64)limit > last ? limit : last);
-    }
-    if (same) {
+    if (are_equal(rows, begin, base, own, longest, n)) {
         s.fold_all();
         if (fold == fold_floats && to.result == result_mean) {
             const f64 count = longest, reciprocal = over(1.0, count);
@@ -187,22 +218,5 @@ template <u32 fold> DEVICE void slide(const Rows &rows, const Frame &frame, cons
                 store_places(rows, to, begin + i * warp_threads + lane, n, s.results.of[i], ok);
         return;
     }
-    u32 frames[slide_loads];
-#pragma unroll
-    for (u32 i = 0; i < slide_loads; i++) {
-        const u32 at = i * warp_threads + lane;
-        u64 first = base, end = base;
-        if (at < own && begin + at < n)
-            frame.bounds(rows, begin + at, n, first, end);
-        frames[i] = ((u32)((i64)first - base) & 0xffff) | (u32)(end - first) << 16;
-    }
-    s.fold_each(frames, shared[thread_in_block() / warp_threads]);
-#pragma unroll
-    for (u32 i = 0; i < slide_loads; i++) {
-        if (i * warp_threads >= own)
-            break;
-        bool ok;
-        const u64 value = to.value(by, State{s.results.of[i], 0, frames[i] >> 16, 0}, ok);
-        store_places(rows, to, begin + i * warp_threads + lane, n, value, ok);
-    }
+    s.write_each(rows, frame, to, begin, base, own, n, shared[thread_in_block() / warp_threads]);
 }

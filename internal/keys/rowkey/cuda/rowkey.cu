@@ -276,6 +276,29 @@ struct Decoded {
     u64 length, subtract, flip;
 };
 
+// store writes value i of a width in bytes, from 1 to 8. Booleans, of width 0, have bits.
+DEVICE void store(u8 *values, u64 width, u64 i, u64 value) {
+    if (width == 1)
+        values[i] = value;
+    else if (width == 2)
+        ((u16 *)values)[i] = value;
+    else if (width == 4)
+        ((u32 *)values)[i] = value;
+    else if (width == 8)
+        ((u64 *)values)[i] = value;
+}
+
+// store_bits writes the words of the bitmap, and of the values if they are booleans, of a warp.
+DEVICE void store_bits(u8 *values, u32 *valid, u64 width, u64 i, bool is_valid, u64 value) {
+    const u32 valid_bits = ballot(is_valid), true_bits = ballot(value != 0);
+    if (lane_in_warp() == 0) {
+        if (valid != nullptr)
+            valid[i / 32] = valid_bits;
+        if (width == 0)
+            ((u32 *)values)[i / 32] = true_bits;
+    }
+}
+
 // decode_words writes the values and the bitmap of words. The first null_count words
 // are those of nulls. Each warp writes whole words of bitmaps, for all rows
 // of the capacity.
@@ -295,23 +318,9 @@ DEVICE void decode_words(u8 *values, u32 *valid, const Word *words, const u64 *n
             else if (to.storage == 2)
                 value = (value & sign) != 0 ? value ^ sign : ~value & all;
         }
-        const u32 is_valid = ballot(there), is_true = ballot(value != 0);
-        if (lane_in_warp() == 0) {
-            if (valid != nullptr)
-                valid[i / 32] = is_valid;
-            if (to.width == 0)
-                ((u32 *)values)[i / 32] = is_true;
-        }
-        if (i >= (u64)capacity)
-            continue;
-        if (to.width == 1)
-            values[i] = value;
-        else if (to.width == 2)
-            ((u16 *)values)[i] = value;
-        else if (to.width == 4)
-            ((u32 *)values)[i] = value;
-        else if (to.width == 8)
-            ((u64 *)values)[i] = value;
+        store_bits(values, valid, to.width, i, there, value);
+        if (i < (u64)capacity)
+            store(values, to.width, i, value);
     }
 }
 
@@ -360,24 +369,12 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_unpack(u8 *values, u32 *valid, const u64 *w
                     value = (value & sign) != 0 ? value ^ sign : ~value & all;
             }
         }
-        const u32 valid_bits = ballot(is_valid), true_bits = ballot(value != 0);
-        if (lane_in_warp() == 0) {
-            if (valid != nullptr)
-                valid[i / 32] = valid_bits;
-            if (to.width == 0)
-                ((u32 *)values)[i / 32] = true_bits;
-        }
+        store_bits(values, valid, to.width, i, is_valid, value);
         if (i >= (u64)capacity)
             continue;
-        if (to.width == 1)
-            values[i] = value;
-        else if (to.width == 2)
-            ((u16 *)values)[i] = value;
-        else if (to.width == 4)
-            ((u32 *)values)[i] = value;
-        else if (to.width == 8)
-            ((u64 *)values)[i] = value;
-        else if (to.width > 8)
+        if (to.width <= 8)
+            store(values, to.width, i, value);
+        else
             for (u64 limb = 0, limbs = to.width / 8; limb < limbs; limb++)
                 ((u64 *)values)[i * limbs + limb] = limb == 0 ? value : (u64)((i64)value >> 63);
     }

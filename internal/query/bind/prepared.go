@@ -1,4 +1,4 @@
-package runs
+package bind
 
 import (
 	"sync/atomic"

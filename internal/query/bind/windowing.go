@@ -1,8 +1,9 @@
-package gpuframe
+package bind
 
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"time"
 
@@ -13,45 +14,23 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/timezone"
 )
 
-// Calendar is a length of time windows in days, weeks, months, quarters or years, which do not
-// all have the same length: see [Query.Resample]. It is immutable.
+// Calendar is a length of time windows in units that do not all have the same length: days, weeks,
+// months, quarters or years.
 type Calendar struct {
-	number int
-	unit   string
-	zone   string
-	// weekStart is the days from Monday to the first day of weeks.
-	weekStart int
-}
-
-// Every is windows of a number of units: "day", "week", "month", "quarter" or "year". Windows
-// of several units begin at the multiples that [Expr.FloorTo] has.
-//
-//	sales.Resample(ts, gpuframe.Every(1, "month").In("Europe/Oslo")).Agg(revenue.Sum())
-func Every(number int, unit string) Calendar { return Calendar{number: number, unit: unit} }
-
-// In makes the windows begin at midnight in a time zone. The default is the zone of the
-// timestamps, and UTC for those without. If a clock leaves midnight out, the day begins at the
-// first instant after the gap; if it shows midnight twice, at the first one. Days that a zone has
-// left out, when it moved to the other side of the date line, have no window.
-func (c Calendar) In(zone string) Calendar {
-	c.zone = zone
-	return c
-}
-
-// WeeksFrom is the first day of weeks. The default is Monday.
-func (c Calendar) WeeksFrom(day time.Weekday) Calendar {
-	c.weekStart = (int(day)%7 + 6) % 7
-	return c
+	Number     int
+	Unit, Zone string
+	// WeekStart is the days from Monday to the first day of weeks.
+	WeekStart int
 }
 
 // String formats the calendar: "1 month in Europe/Oslo".
 func (c Calendar) String() string {
-	text := fmt.Sprint(c.number, " ", c.unit)
-	if c.weekStart != 0 {
-		text += " from " + time.Weekday((c.weekStart+1)%7).String()
+	text := fmt.Sprint(c.Number, " ", c.Unit)
+	if c.WeekStart != 0 {
+		text += " from " + time.Weekday((c.WeekStart+1)%7).String()
 	}
-	if c.zone != "" {
-		text += " in " + c.zone
+	if c.Zone != "" {
+		text += " in " + c.Zone
 	}
 	return text
 }
@@ -62,7 +41,7 @@ var calendarUnits = []struct {
 	days, months int
 }{{"day", 1, 0}, {"week", 7, 0}, {"month", 0, 1}, {"quarter", 0, 3}, {"year", 0, 12}}
 
-// windowing is the windows of [Query.Resample] as expressions.
+// windowing is the windows of Resample as expressions.
 type windowing struct {
 	// begin is the beginning of the window of a time. Windows have the same order as these values.
 	begin func(at expr.Expr) expr.Expr
@@ -76,8 +55,8 @@ type windowing struct {
 	exists func(begin expr.Expr) expr.Expr
 }
 
-// fixedWindows are windows of a number of the units of a type, which have numbers: neither these
-// nor their differences exceed 64 bits.
+// fixedWindows are windows of a number of the units of a type, which have numbers: these
+// and their differences have 64 bits.
 func fixedWindows(t arrow.DataType, step int64) windowing {
 	number, every := arrow.DataType(arrow.PrimitiveTypes.Int64), expr.Lit(step)
 	if t.ID() == arrow.UINT64 {
@@ -114,47 +93,47 @@ func (c Calendar) windows(t arrow.DataType) (windowing, error) {
 	if !isTimestamp && t.ID() != arrow.DATE32 && t.ID() != arrow.DATE64 {
 		return windowing{}, fmt.Errorf("windows of %v of %v, expected dates or timestamps: %w", c, t, device.ErrNotSupported)
 	}
-	if isTimestamp && c.zone == "" && stamp.TimeZone != "UTC" {
-		c.zone = stamp.TimeZone
+	if isTimestamp && c.Zone == "" && stamp.TimeZone != "UTC" {
+		c.Zone = stamp.TimeZone
 	}
-	if c.zone != "" && !isTimestamp {
+	if c.Zone != "" && !isTimestamp {
 		return windowing{}, fmt.Errorf("windows of %v of %v: dates are the same in all time zones, leave out In: %w", c, t, device.ErrInvalidValue)
 	}
 	days, months := 0, 0
 	for _, u := range calendarUnits {
-		if u.name == c.unit {
-			days, months = u.days*c.number, u.months*c.number
+		if u.name == c.Unit {
+			days, months = u.days*c.Number, u.months*c.Number
 		}
 	}
-	if c.number < 1 || days+months == 0 {
+	if c.Number < 1 || days+months == 0 {
 		return windowing{}, fmt.Errorf("windows of %v, expected a positive number of day, week, month, quarter or year; windows of one length, such as an hour, take a time.Duration: %w", c, device.ErrInvalidValue)
 	}
-	if c.weekStart != 0 && c.unit != "week" {
+	if c.WeekStart != 0 && c.Unit != "week" {
 		return windowing{}, fmt.Errorf("windows of %v: only weeks have a first day, leave out WeeksFrom: %w", c, device.ErrInvalidValue)
 	}
-	shift := expr.Lit(c.weekStart)
+	shift := expr.Lit(c.WeekStart)
 	w := windowing{
 		begin: func(at expr.Expr) expr.Expr {
-			if c.zone != "" {
-				at = timezone.Local(at, c.zone)
+			if c.Zone != "" {
+				at = timezone.Local(at, c.Zone)
 			}
-			if c.weekStart == 0 {
-				return at.FloorTo(c.number, c.unit)
+			if c.WeekStart == 0 {
+				return at.FloorTo(c.Number, c.Unit)
 			}
-			return at.AddDays(shift.Neg()).FloorTo(c.number, c.unit).AddDays(shift)
+			return at.AddDays(shift.Neg()).FloorTo(c.Number, c.Unit).AddDays(shift)
 		},
 		between: func(begin, next expr.Expr) expr.Expr { return next.DaysSince(begin).Div(expr.Lit(days)) },
 		moved:   func(begin, windows expr.Expr) expr.Expr { return begin.AddDays(windows.Mul(expr.Lit(days))) },
 		result: func(begin expr.Expr) expr.Expr {
-			if c.zone != "" {
-				begin = timezone.Instant(begin, c.zone)
+			if c.Zone != "" {
+				begin = timezone.Instant(begin, c.Zone)
 			}
 			return begin.Cast(t)
 		},
 	}
-	if c.zone != "" && days == 1 {
+	if c.Zone != "" && days == 1 {
 		w.exists = func(begin expr.Expr) expr.Expr {
-			return w.begin(timezone.Instant(begin, c.zone)).Eq(begin).FillNull(expr.Lit(true))
+			return w.begin(timezone.Instant(begin, c.Zone)).Eq(begin).FillNull(expr.Lit(true))
 		}
 	}
 	if months > 0 {
@@ -174,4 +153,34 @@ func windowsOf(t arrow.DataType, every any) (windowing, error) {
 	}
 	step, err := stepOf(t, every)
 	return fixedWindows(t, step), err
+}
+
+// stepOf returns a length in the units of a type.
+func stepOf(t arrow.DataType, every any) (int64, error) {
+	refuse := func(expected string) (int64, error) {
+		return 0, fmt.Errorf("windows of %v (%T) of %v, expected %s: %w", every, every, t, expected, device.ErrInvalidValue)
+	}
+	unit := time.Duration(0)
+	switch t := t.(type) {
+	case *arrow.Date32Type:
+		unit = 24 * time.Hour
+	case *arrow.Date64Type:
+		unit = time.Millisecond
+	case interface{ TimeUnit() arrow.TimeUnit }:
+		unit = t.TimeUnit().Multiplier()
+	default:
+		if !arrow.IsInteger(t.ID()) {
+			return 0, fmt.Errorf("windows of %v, expected integers, dates, times, timestamps or durations: %w", t, device.ErrNotSupported)
+		}
+	}
+	span, isSpan := every.(time.Duration)
+	switch number := reflect.ValueOf(every); {
+	case unit == 0 && (isSpan || !number.CanInt() || number.Int() <= 0):
+		return refuse("a positive integer")
+	case unit == 0:
+		return number.Int(), nil
+	case !isSpan || span <= 0 || span%unit != 0:
+		return refuse(fmt.Sprintf("a positive multiple of %v", unit))
+	}
+	return int64(span / unit), nil
 }

@@ -1,4 +1,4 @@
-package gpuframe
+package bind
 
 import (
 	"cmp"
@@ -9,9 +9,9 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// dividedFunction is a function of rows whose values are on the columns of other functions.
+// dividedFunction is a function of rows. Its values read the columns of other functions.
 type dividedFunction struct {
-	rowsFunction
+	RowsFunction
 	tree expr.Expr
 	// inner are the functions that the values are of.
 	inner []*dividedFunction
@@ -46,7 +46,7 @@ func divide(list []Expr) (functions []*dividedFunction, values []expr.Expr) {
 		return expr.Col(d.column(part, f)), true
 	})
 	for _, e := range list {
-		values = append(values, d.columns.Apply(e.tree))
+		values = append(values, d.columns.Apply(e.Tree))
 	}
 	for _, f := range slices.Backward(d.functions) {
 		for _, inner := range f.inner {
@@ -54,24 +54,24 @@ func divide(list []Expr) (functions []*dividedFunction, values []expr.Expr) {
 		}
 	}
 	slices.SortFunc(d.functions, func(f, g *dividedFunction) int {
-		return cmp.Or(cmp.Compare(f.depth, g.depth), cmp.Compare(f.aggregation.Name, g.aggregation.Name))
+		return cmp.Or(cmp.Compare(f.depth, g.depth), cmp.Compare(f.Aggregation.Name, g.Aggregation.Name))
 	})
 	return d.functions, values
 }
 
 // column returns the name of the column of a function.
-func (d *division) column(tree expr.Expr, f rowsFunction) string {
-	for i, v := range f.aggregation.Values {
-		f.aggregation.Values[i] = d.columns.Apply(v)
+func (d *division) column(tree expr.Expr, f RowsFunction) string {
+	for i, v := range f.Aggregation.Values {
+		f.Aggregation.Values[i] = d.columns.Apply(v)
 	}
-	f.aggregation.Where = d.columns.Apply(f.aggregation.Where)
+	f.Aggregation.Where = d.columns.Apply(f.Aggregation.Where)
 	name, known := d.nameOf(tree)
 	if known {
 		return name
 	}
-	f.aggregation.Name = name
-	added := &dividedFunction{rowsFunction: f, tree: tree}
-	for _, column := range columnsOf([]plan.Aggregation{f.aggregation}, nil) {
+	f.Aggregation.Name = name
+	added := &dividedFunction{RowsFunction: f, tree: tree}
+	for _, column := range columnsOf([]plan.Aggregation{f.Aggregation}, nil) {
 		if inner, ok := d.byName[column]; ok {
 			added.inner = append(added.inner, inner)
 		}

@@ -1,4 +1,4 @@
-package gpuframe
+package bind
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 func areAggregates(list []Expr) bool {
 	hasAggregate, others := false, false
 	for _, e := range list {
-		e.tree.Walk(func(part expr.Expr) bool {
+		e.Tree.Walk(func(part expr.Expr) bool {
 			f, ok := rowsFunctionOf(part)
 			_, isColumn := part.Column()
 			hasAggregate = hasAggregate || ok
@@ -43,9 +43,9 @@ func (b *binder) lower(input plan.Node, list ...Expr) (n plan.Node, values []exp
 func (b *binder) proper(list []Expr) bool {
 	ok := true
 	for _, e := range list {
-		b.trees = append(b.trees, e.tree)
-		if len(e.misuse) > 0 {
-			b.report(errors.Join(e.misuse...))
+		b.trees = append(b.trees, e.Tree)
+		if len(e.Misuse) > 0 {
+			b.report(errors.Join(e.Misuse...))
 			ok = false
 		}
 	}
@@ -62,7 +62,7 @@ func (b *binder) windows(n plan.Node, functions []*dividedFunction) (widened pla
 	slices.SortStableFunc(functions, func(f, g *dividedFunction) int { return g.depth - f.depth })
 	var groups [][]*dividedFunction
 	for _, f := range functions {
-		at := slices.IndexFunc(groups, func(g []*dividedFunction) bool { return g[0].depth == f.depth && g[0].sameRows(f.rowsFunction) })
+		at := slices.IndexFunc(groups, func(g []*dividedFunction) bool { return g[0].depth == f.depth && g[0].sameRows(f.RowsFunction) })
 		if at < 0 {
 			at, groups = len(groups), append(groups, nil)
 		}
@@ -78,7 +78,7 @@ func (b *binder) windows(n plan.Node, functions []*dividedFunction) (widened pla
 
 // reportNested reports an aggregate of an aggregate.
 func (b *binder) reportNested(f *dividedFunction) {
-	aggregation := f.aggregation
+	aggregation := f.Aggregation
 	aggregation.Frame = plan.Frame{}
 	b.report(fmt.Errorf("%v is an aggregate of an aggregate: compute the inner one with With first, or add Over to it", aggregation))
 }
@@ -88,14 +88,14 @@ func (b *binder) window(n plan.Node, functions []*dividedFunction) (plan.Node, b
 	keys := functions[0].windowKeys()
 	aggregations := make([]plan.Aggregation, len(functions))
 	for i, f := range functions {
-		aggregations[i] = f.aggregation
+		aggregations[i] = f.Aggregation
 	}
 	if !b.areKeys(n, keys.All()) {
 		return n, false
 	}
 	wider, err := node(plan.NewOver(n, keys, aggregations))
 	if err != nil {
-		b.reportUnless(readable{err}, columnsOf(aggregations, keys.All()))
+		b.reportUnless(plan.ReadableError(err), columnsOf(aggregations, keys.All()))
 		return n, false
 	}
 	return wider, true
@@ -105,7 +105,7 @@ func (b *binder) window(n plan.Node, functions []*dividedFunction) (plan.Node, b
 func (b *binder) keys(n plan.Node, list []Expr) (keys []expr.Expr, ok bool) {
 	ok = b.proper(list)
 	for _, e := range list {
-		keys = append(keys, e.named())
+		keys = append(keys, e.Named())
 	}
 	return keys, b.areKeys(n, keys) && ok
 }
@@ -152,21 +152,21 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 	var aggregations []plan.Aggregation
 	for _, f := range functions {
 		switch {
-		case !outer[f.aggregation.Name]:
+		case !outer[f.Aggregation.Name]:
 		case f.isWindow():
-			b.report(fmt.Errorf("%v is a window, which has a value for each row: aggregate it, or compute it with With first", plan.Readable(f.aggregation.Name)))
+			b.report(fmt.Errorf("%v is a window, which has a value for each row: aggregate it, or compute it with With first", plan.Readable(f.Aggregation.Name)))
 			ok = false
 		case f.ofAggregate():
 			b.reportNested(f)
 			ok = false
 		case fits || len(f.inner) == 0:
-			aggregations = append(aggregations, f.aggregation)
+			aggregations = append(aggregations, f.Aggregation)
 		}
 	}
 	// A key or an aggregate that does not fit is reported by itself.
 	for _, a := range aggregations {
 		if _, err := plan.NewAggregate(n, nil, []plan.Aggregation{a}, plan.GroupOptions{}); err != nil {
-			b.reportUnless(readable{err}, columnsOf([]plan.Aggregation{a}, nil))
+			b.reportUnless(plan.ReadableError(err), columnsOf([]plan.Aggregation{a}, nil))
 			ok = false
 		}
 	}
@@ -176,7 +176,7 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 	}
 	groups, err := plan.NewAggregate(n, keys, aggregations, options)
 	if err != nil {
-		b.reportUnless(readable{err}, columnsOf(aggregations, keys))
+		b.reportUnless(plan.ReadableError(err), columnsOf(aggregations, keys))
 		return nil
 	}
 	return b.results(groups, input, keys, values, list)
@@ -185,7 +185,7 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 // lost notes that the columns of expressions are missing.
 func (b *binder) lost(list []Expr) {
 	for _, e := range list {
-		b.missing[e.Name()] = true
+		b.missing[e.Name] = true
 	}
 }
 
@@ -201,7 +201,7 @@ func (b *binder) results(groups *plan.Aggregate, input plan.Node, keys, values [
 			ok = false
 			continue
 		}
-		columns = append(columns, plan.Named(v, list[i].Name()))
+		columns = append(columns, plan.Named(v, list[i].Name))
 	}
 	if !ok {
 		b.lost(list)
@@ -209,7 +209,7 @@ func (b *binder) results(groups *plan.Aggregate, input plan.Node, keys, values [
 	}
 	n, err := plan.NewProject(groups, columns...)
 	if err != nil {
-		b.report(readable{err})
+		b.report(plan.ReadableError(err))
 		return nil
 	}
 	return n
