@@ -30,6 +30,8 @@
 //     reads, so that only the rows of groups that match are grouped.
 //   - group early groups the values of one side of a join by its key before the join with a whole
 //     table, if a group above can merge the results.
+//   - share sums computes sums of an expression and constants, sum(x + 1) and sum(x + 2), from one
+//     sum and one count, if nothing can overflow.
 //   - prune columns removes columns, expressions, aggregates and windows that nothing above
 //     reads, merges projections that follow each other, and inlines them in groups. Filters do
 //     not copy columns that only their conditions read.

@@ -80,6 +80,7 @@ var passes = []pass{
 	{"order joins", (*optimization).orderJoins},
 	{"reduce groups", (*optimization).reduceGroups},
 	{"group early", (*optimization).groupEarly},
+	{"share sums", (*optimization).shareSums},
 	{"prune columns", (*optimization).pruneColumns},
 	{"push limits", (*optimization).pushLimits},
 	{"fuse filters", (*optimization).fuseFilters},
