@@ -26,6 +26,8 @@
 //     reads the order.
 //   - order joins joins the inputs of consecutive inner joins in the order of the smallest
 //     expected results, the larger one on the left, if nothing depends on the order of the rows.
+//   - narrow joins makes the condition of a filter above a cross join one of the join, if it bounds
+//     the rows of one side by those of the other: a value in a range, spans that overlap.
 //   - reduce groups adds a semi join below a group that is joined with far fewer rows than it
 //     reads, so that only the rows of groups that match are grouped.
 //   - group early groups the values of one side of a join by its key before the join with a whole

@@ -78,6 +78,7 @@ var passes = []pass{
 	{"push filters", (*optimization).pushFilters},
 	{"drop sorts", (*optimization).dropSorts},
 	{"order joins", (*optimization).orderJoins},
+	{"narrow joins", (*optimization).narrowJoins},
 	{"reduce groups", (*optimization).reduceGroups},
 	{"group early", (*optimization).groupEarly},
 	{"share sums", (*optimization).shareSums},
