@@ -49,6 +49,16 @@ func (e Expr) FloorMod(x any) Expr { return binary(e, x, expr.Expr.FloorMod) }
 // Pow is e to the power of x.
 func (e Expr) Pow(x any) Expr { return binary(e, x, expr.Expr.Pow) }
 
+// Atan2 is the angle of the point (x, e), from −π to π.
+func (e Expr) Atan2(x any) Expr {
+	return binary(e, x, func(e, x expr.Expr) expr.Expr { return expr.Call("atan2", e, x) })
+}
+
+// Hypot is √(e² + x²) without overflow of the squares.
+func (e Expr) Hypot(x any) Expr {
+	return binary(e, x, func(e, x expr.Expr) expr.Expr { return expr.Call("hypot", e, x) })
+}
+
 // Neg is −e.
 func (e Expr) Neg() Expr { return unary(e, expr.Expr.Neg) }
 
@@ -72,11 +82,89 @@ func (e Expr) Log10() Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("log10", e) })
 }
 
+// Log2 is the binary logarithm, which is whole for powers of two.
+func (e Expr) Log2() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("log2", e) })
+}
+
+// Log1p is the natural logarithm of 1 + e, with all digits of a small e.
+func (e Expr) Log1p() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("log1p", e) })
+}
+
+// Expm1 is the exponential less 1, with all digits of a small e.
+func (e Expr) Expm1() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("expm1", e) })
+}
+
+// Cbrt is the cube root.
+func (e Expr) Cbrt() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("cbrt", e) })
+}
+
 // Sin is the sine.
 func (e Expr) Sin() Expr { return unary(e, expr.Expr.Sin) }
 
 // Cos is the cosine.
 func (e Expr) Cos() Expr { return unary(e, expr.Expr.Cos) }
+
+// Tan is the tangent, the sine divided by the cosine.
+func (e Expr) Tan() Expr { return e.Sin().Div(e.Cos()) }
+
+// Asin is the angle with the sine e, from −π/2 to π/2; NaN beyond −1 and 1.
+func (e Expr) Asin() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("asin", e) })
+}
+
+// Acos is the angle with the cosine e, from 0 to π; NaN beyond −1 and 1.
+func (e Expr) Acos() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("acos", e) })
+}
+
+// Atan is the angle with the tangent e, from −π/2 to π/2.
+func (e Expr) Atan() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("atan", e) })
+}
+
+// Sinh is the hyperbolic sine.
+func (e Expr) Sinh() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("sinh", e) })
+}
+
+// Cosh is the hyperbolic cosine.
+func (e Expr) Cosh() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("cosh", e) })
+}
+
+// Tanh is the hyperbolic tangent.
+func (e Expr) Tanh() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("tanh", e) })
+}
+
+// Asinh is the inverse of the hyperbolic sine.
+func (e Expr) Asinh() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("asinh", e) })
+}
+
+// Acosh is the inverse of the hyperbolic cosine, NaN below 1.
+func (e Expr) Acosh() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("acosh", e) })
+}
+
+// Atanh is the inverse of the hyperbolic tangent, NaN beyond −1 and 1.
+func (e Expr) Atanh() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("atanh", e) })
+}
+
+// Degrees is the angle in degrees, of radians.
+func (e Expr) Degrees() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("degrees", e) })
+}
+
+// Radians is the angle in radians, of degrees.
+func (e Expr) Radians() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("radians", e) })
+}
 
 // Floor rounds down to a whole number.
 func (e Expr) Floor() Expr { return unary(e, expr.Expr.Floor) }
@@ -104,6 +192,20 @@ func (e Expr) BitOr(x any) Expr { return binary(e, x, expr.Expr.BitOr) }
 
 // BitXor is the bitwise exclusive or of integers.
 func (e Expr) BitXor(x any) Expr { return binary(e, x, expr.Expr.BitXor) }
+
+// BitNot inverts the bits of integers.
+func (e Expr) BitNot() Expr { return unary(e, expr.Expr.BitNot) }
+
+// BitCount is the number of bits that are set.
+func (e Expr) BitCount() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("popcount", e) })
+}
+
+// ShiftLeft moves the bits of integers x places up.
+func (e Expr) ShiftLeft(x any) Expr { return binary(e, x, expr.Expr.ShiftLeft) }
+
+// ShiftRight moves the bits of integers x places down. The sign is kept.
+func (e Expr) ShiftRight(x any) Expr { return binary(e, x, expr.Expr.ShiftRight) }
 
 // Eq is e == x. All comparisons have the order of keys and sorts: NaN equals itself and is greater
 // than every number, and −0 equals 0. EqIEEE and the others of this name compare as IEEE 754 does.
