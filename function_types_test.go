@@ -77,6 +77,14 @@ func callWith(t require.TestingT, name string, of arrow.DataType, x, y gpuframe.
 		return gpuframe.Greatest(x, y)
 	case "Concat":
 		return gpuframe.Concat(x, y)
+	case "ConcatWith":
+		return gpuframe.ConcatWith(", ", x, y)
+	case "RegressionSlope":
+		return gpuframe.RegressionSlope(y, x)
+	case "RegressionIntercept":
+		return gpuframe.RegressionIntercept(y, x)
+	case "RegressionR2":
+		return gpuframe.RegressionR2(y, x)
 	case "Correlation":
 		return gpuframe.Correlation(x, y)
 	case "Covariance":

@@ -590,6 +590,10 @@ func (e Expr) PadEnd(characters int, with rune) Expr {
 // Concat joins strings. It is null if one of them is.
 func Concat(values ...any) Expr { return choice(expr.Concat, values) }
 
+// ConcatWith joins the strings that are not null, with a separator between them. Without any it is
+// the empty string.
+func ConcatWith(separator string, values ...any) Expr { return concatWith(separator, values) }
+
 // ExtractRegex is the text of a group of the first match. Group 0 is the match. It is null without
 // a match, and if the group takes no part in it.
 func (e Expr) ExtractRegex(pattern string, group int) Expr {
@@ -791,6 +795,32 @@ func Correlation(x, y Expression) Expr {
 func Covariance(x, y Expression) Expr {
 	return aggregate(plan.Aggregation{Function: "covariance", Count: 1}, x.expression(), y.expression())
 }
+
+// RegressionSlope is the slope of the line through the points (x, y) with the least squares, of the
+// rows in which both are not null.
+func RegressionSlope(y, x Expression) Expr { return regression{x.expression(), y.expression()}.slope() }
+
+// RegressionIntercept is the value at x = 0 of the line of [RegressionSlope].
+func RegressionIntercept(y, x Expression) Expr {
+	return regression{x.expression(), y.expression()}.intercept()
+}
+
+// RegressionR2 is the coefficient of determination of the line of [RegressionSlope]: the square of
+// the correlation, and 1 if y has one value.
+func RegressionR2(y, x Expression) Expr {
+	return regression{x.expression(), y.expression()}.determination()
+}
+
+// AtMax is the value in the row with the greatest key, of the rows in which neither is null. Of
+// rows with equal keys it is the greatest value. NaN is the greatest key.
+func (e Expr) AtMax(by Expression) Expr { return e.atExtreme(by.expression(), Expr.Max) }
+
+// AtMin is the value in the row with the least key, of the rows in which neither is null. Of rows
+// with equal keys it is the least value.
+func (e Expr) AtMin(by Expression) Expr { return e.atExtreme(by.expression(), Expr.Min) }
+
+// CountIf is the number of rows in which e is true.
+func (e Expr) CountIf() Expr { return Count().Where(e) }
 
 // Any reports whether a value is true.
 func (e Expr) Any() Expr { return aggregate(plan.Aggregation{Function: "any"}, e) }

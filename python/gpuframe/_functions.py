@@ -317,6 +317,18 @@ class Functions(Calls):
         """A field of a struct. Polars has ``struct.field``."""
         return self._call("field", name=name)
 
+    def at_max(self, by: Expr) -> Expr:
+        """The value in the row with the greatest key. Rows in which one of them is null are left out. Polars has ``max_by``."""
+        return self._call("at_max", by)
+
+    def at_min(self, by: Expr) -> Expr:
+        """The value in the row with the least key. Rows in which one of them is null are left out. Polars has ``min_by``."""
+        return self._call("at_min", by)
+
+    def count_if(self) -> Expr:
+        """The number of rows in which a bool is true."""
+        return self._call("count_if")
+
     def forward_fill(self) -> Expr:
         """The value or, for a null, the last value before it, of :meth:`over` or of all rows."""
         return self._call("fill_forward")

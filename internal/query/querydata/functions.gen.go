@@ -23,9 +23,9 @@
 //	old, with          replace
 //	times              repeat
 //	length, with       pad_start, pad_end
+//	separator          concat_with, split, join_strings
 //	pattern, group     extract_regex
 //	pattern, with      replace_regex
-//	separator          split, join_strings
 //	separator, names   split_fields
 //	index              list_get
 //	from, most         list_slice
@@ -222,6 +222,9 @@ func catalogued() map[string]function {
 			return a[0].PadEnd(o.member("length").count(), o.member("with").character())
 		}},
 		"concat": {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Concat(operands(a[0:])...) }},
+		"concat_with": {1, unlimited, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return gpuframe.ConcatWith(o.member("separator").text(), operands(a[0:])...)
+		}},
 		"extract_regex": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].ExtractRegex(o.member("pattern").text(), o.member("group").count())
 		}},
@@ -278,6 +281,12 @@ func catalogued() map[string]function {
 		"kurtosis_pop":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KurtosisPop() }},
 		"correlation":          {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Correlation(a[0], a[1]) }},
 		"covariance":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Covariance(a[0], a[1]) }},
+		"regression_slope":     {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionSlope(a[0], a[1]) }},
+		"regression_intercept": {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionIntercept(a[0], a[1]) }},
+		"regression_r2":        {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionR2(a[0], a[1]) }},
+		"at_max":               {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMax(a[1]) }},
+		"at_min":               {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMin(a[1]) }},
+		"count_if":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountIf() }},
 		"any":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Any() }},
 		"all":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].All() }},
 		"list":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].List() }},
