@@ -270,6 +270,12 @@ func (e Expr) IsNull() Expr { return unary(e, expr.Expr.IsNull) }
 // IsValid reports whether the value is not null.
 func (e Expr) IsValid() Expr { return unary(e, expr.Expr.IsValid) }
 
+// Hash is a hash of the values of a row, for samples and parts that stay the same:
+// Hash(Col("user")).Mod(10).Lt(8). Equal numbers have one hash in all integer types, and in both
+// float types; a null has one too. It is the same on all devices and in all releases, and resists
+// no attack.
+func Hash(values ...any) Expr { return choice(expr.Hash, values) }
+
 // IsNaN reports whether a float is not a number.
 func (e Expr) IsNaN() Expr { return unary(e, expr.Expr.IsNaN) }
 

@@ -148,6 +148,10 @@ class Expr(_Aggregates, Functions):
             members["at_least"] = min_samples
         return call("over", self, **members)
 
+    def hash(self, *others: IntoExpr) -> Expr:
+        """A hash of the values, also with those of other expressions: the same on all devices and in all releases, unlike Polars'. Null has one too."""
+        return call("hash", self, *others)
+
     def shift(self, n: int = 1) -> Expr:
         """The value n rows before, of :meth:`over` or of all rows; null without one."""
         return call("lag", self, n=n) if n >= 0 else call("lead", self, n=-n)

@@ -113,6 +113,7 @@ func catalogued() map[string]function {
 		"not":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Not() }},
 		"is_null":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsNull() }},
 		"is_valid":     {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsValid() }},
+		"hash":         {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Hash(operands(a[0:])...) }},
 		"is_nan":       {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsNaN() }},
 		"fill_null":    {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FillNull(a[1]) }},
 		"coalesce":     {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Coalesce(operands(a[0:])...) }},
