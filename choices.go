@@ -60,9 +60,5 @@ func (c Cases) Else(value any) Expr {
 
 // choice returns a function of values, which may be expressions.
 func choice(f func(...expr.Expr) expr.Expr, values []any) Expr {
-	operands := make([]Expr, len(values))
-	for i, v := range values {
-		operands[i] = operand(v)
-	}
-	return apply(func(list []expr.Expr) expr.Expr { return f(list...) }, operands...)
+	return apply(func(list []expr.Expr) expr.Expr { return f(list...) }, operands(values)...)
 }

@@ -47,7 +47,7 @@ var wordsOf = map[string][]string{
 // results are the types by the first words of the column of results.
 var results = map[string]arrow.DataType{
 	"bool": arrow.FixedWidthTypes.Boolean, "int64": arrow.PrimitiveTypes.Int64, "float64": arrow.PrimitiveTypes.Float64, "utf8": arrow.BinaryTypes.String,
-	"binary": arrow.BinaryTypes.Binary,
+	"binary": arrow.BinaryTypes.Binary, "uint64": arrow.PrimitiveTypes.Uint64,
 }
 
 // givenArguments are arguments of methods that others do not fit.
@@ -77,6 +77,16 @@ func callWith(t require.TestingT, name string, of arrow.DataType, x, y gpuframe.
 		return gpuframe.Greatest(x, y)
 	case "Concat":
 		return gpuframe.Concat(x, y)
+	case "Hash":
+		return gpuframe.Hash(x, y)
+	case "ConcatWith":
+		return gpuframe.ConcatWith(", ", x, y)
+	case "RegressionSlope":
+		return gpuframe.RegressionSlope(y, x)
+	case "RegressionIntercept":
+		return gpuframe.RegressionIntercept(y, x)
+	case "RegressionR2":
+		return gpuframe.RegressionR2(y, x)
 	case "Correlation":
 		return gpuframe.Correlation(x, y)
 	case "Covariance":

@@ -49,6 +49,16 @@ func (e Expr) FloorMod(x any) Expr { return binary(e, x, expr.Expr.FloorMod) }
 // Pow is e to the power of x.
 func (e Expr) Pow(x any) Expr { return binary(e, x, expr.Expr.Pow) }
 
+// Atan2 is the angle of the point (x, e), from −π to π.
+func (e Expr) Atan2(x any) Expr {
+	return binary(e, x, func(e, x expr.Expr) expr.Expr { return expr.Call("atan2", e, x) })
+}
+
+// Hypot is √(e² + x²) without overflow of the squares.
+func (e Expr) Hypot(x any) Expr {
+	return binary(e, x, func(e, x expr.Expr) expr.Expr { return expr.Call("hypot", e, x) })
+}
+
 // Neg is −e.
 func (e Expr) Neg() Expr { return unary(e, expr.Expr.Neg) }
 
@@ -72,11 +82,89 @@ func (e Expr) Log10() Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("log10", e) })
 }
 
+// Log2 is the binary logarithm, which is whole for powers of two.
+func (e Expr) Log2() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("log2", e) })
+}
+
+// Log1p is the natural logarithm of 1 + e, with all digits of a small e.
+func (e Expr) Log1p() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("log1p", e) })
+}
+
+// Expm1 is the exponential less 1, with all digits of a small e.
+func (e Expr) Expm1() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("expm1", e) })
+}
+
+// Cbrt is the cube root.
+func (e Expr) Cbrt() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("cbrt", e) })
+}
+
 // Sin is the sine.
 func (e Expr) Sin() Expr { return unary(e, expr.Expr.Sin) }
 
 // Cos is the cosine.
 func (e Expr) Cos() Expr { return unary(e, expr.Expr.Cos) }
+
+// Tan is the tangent, the sine divided by the cosine.
+func (e Expr) Tan() Expr { return e.Sin().Div(e.Cos()) }
+
+// Asin is the angle with the sine e, from −π/2 to π/2; NaN beyond −1 and 1.
+func (e Expr) Asin() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("asin", e) })
+}
+
+// Acos is the angle with the cosine e, from 0 to π; NaN beyond −1 and 1.
+func (e Expr) Acos() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("acos", e) })
+}
+
+// Atan is the angle with the tangent e, from −π/2 to π/2.
+func (e Expr) Atan() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("atan", e) })
+}
+
+// Sinh is the hyperbolic sine.
+func (e Expr) Sinh() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("sinh", e) })
+}
+
+// Cosh is the hyperbolic cosine.
+func (e Expr) Cosh() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("cosh", e) })
+}
+
+// Tanh is the hyperbolic tangent.
+func (e Expr) Tanh() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("tanh", e) })
+}
+
+// Asinh is the inverse of the hyperbolic sine.
+func (e Expr) Asinh() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("asinh", e) })
+}
+
+// Acosh is the inverse of the hyperbolic cosine, NaN below 1.
+func (e Expr) Acosh() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("acosh", e) })
+}
+
+// Atanh is the inverse of the hyperbolic tangent, NaN beyond −1 and 1.
+func (e Expr) Atanh() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("atanh", e) })
+}
+
+// Degrees is the angle in degrees, of radians.
+func (e Expr) Degrees() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("degrees", e) })
+}
+
+// Radians is the angle in radians, of degrees.
+func (e Expr) Radians() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("radians", e) })
+}
 
 // Floor rounds down to a whole number.
 func (e Expr) Floor() Expr { return unary(e, expr.Expr.Floor) }
@@ -104,6 +192,20 @@ func (e Expr) BitOr(x any) Expr { return binary(e, x, expr.Expr.BitOr) }
 
 // BitXor is the bitwise exclusive or of integers.
 func (e Expr) BitXor(x any) Expr { return binary(e, x, expr.Expr.BitXor) }
+
+// BitNot inverts the bits of integers.
+func (e Expr) BitNot() Expr { return unary(e, expr.Expr.BitNot) }
+
+// BitCount is the number of bits that are set.
+func (e Expr) BitCount() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("popcount", e) })
+}
+
+// ShiftLeft moves the bits of integers x places up.
+func (e Expr) ShiftLeft(x any) Expr { return binary(e, x, expr.Expr.ShiftLeft) }
+
+// ShiftRight moves the bits of integers x places down. The sign is kept.
+func (e Expr) ShiftRight(x any) Expr { return binary(e, x, expr.Expr.ShiftRight) }
 
 // Eq is e == x. All comparisons have the order of keys and sorts: NaN equals itself and is greater
 // than every number, and −0 equals 0. EqIEEE and the others of this name compare as IEEE 754 does.
@@ -167,6 +269,12 @@ func (e Expr) IsNull() Expr { return unary(e, expr.Expr.IsNull) }
 
 // IsValid reports whether the value is not null.
 func (e Expr) IsValid() Expr { return unary(e, expr.Expr.IsValid) }
+
+// Hash is a hash of the values of a row, for samples and parts that stay the same:
+// Hash(Col("user")).Mod(10).Lt(8). Equal numbers have one hash in all integer types, and in both
+// float types; a null has one too. It is the same on all devices and in all releases, and resists
+// no attack.
+func Hash(values ...any) Expr { return choice(expr.Hash, values) }
 
 // IsNaN reports whether a float is not a number.
 func (e Expr) IsNaN() Expr { return unary(e, expr.Expr.IsNaN) }
@@ -488,6 +596,10 @@ func (e Expr) PadEnd(characters int, with rune) Expr {
 // Concat joins strings. It is null if one of them is.
 func Concat(values ...any) Expr { return choice(expr.Concat, values) }
 
+// ConcatWith joins the strings that are not null, with a separator between them. Without any it is
+// the empty string.
+func ConcatWith(separator string, values ...any) Expr { return concatWith(separator, values) }
+
 // ExtractRegex is the text of a group of the first match. Group 0 is the match. It is null without
 // a match, and if the group takes no part in it.
 func (e Expr) ExtractRegex(pattern string, group int) Expr {
@@ -689,6 +801,32 @@ func Correlation(x, y Expression) Expr {
 func Covariance(x, y Expression) Expr {
 	return aggregate(plan.Aggregation{Function: "covariance", Count: 1}, x.expression(), y.expression())
 }
+
+// RegressionSlope is the slope of the line through the points (x, y) with the least squares, of the
+// rows in which both are not null.
+func RegressionSlope(y, x Expression) Expr { return regression{x.expression(), y.expression()}.slope() }
+
+// RegressionIntercept is the value at x = 0 of the line of [RegressionSlope].
+func RegressionIntercept(y, x Expression) Expr {
+	return regression{x.expression(), y.expression()}.intercept()
+}
+
+// RegressionR2 is the coefficient of determination of the line of [RegressionSlope]: the square of
+// the correlation, and 1 if y has one value.
+func RegressionR2(y, x Expression) Expr {
+	return regression{x.expression(), y.expression()}.determination()
+}
+
+// AtMax is the value in the row with the greatest key, of the rows in which neither is null. Of
+// rows with equal keys it is the greatest value. NaN is the greatest key.
+func (e Expr) AtMax(by Expression) Expr { return e.atExtreme(by.expression(), Expr.Max) }
+
+// AtMin is the value in the row with the least key, of the rows in which neither is null. Of rows
+// with equal keys it is the least value.
+func (e Expr) AtMin(by Expression) Expr { return e.atExtreme(by.expression(), Expr.Min) }
+
+// CountIf is the number of rows in which e is true.
+func (e Expr) CountIf() Expr { return Count().Where(e) }
 
 // Any reports whether a value is true.
 func (e Expr) Any() Expr { return aggregate(plan.Aggregation{Function: "any"}, e) }

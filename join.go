@@ -51,7 +51,11 @@ func On(left, right Expression) JoinTerm {
 
 // Matching is a further condition on rows that match, on the columns that an inner join
 // has. It decides what matches, and does not filter the result: a left join keeps the left
-// rows for which it is false, without a match.
+// rows for which it is false, without a match. Inner, left, semi and anti joins need no keys with
+// it. A condition that bounds the rows of one side by those of the other does not evaluate all
+// pairs, but those that a search in sorted rows leaves: spans that overlap, values in ranges.
+//
+//	stays.Join(rates, gpuframe.Inner, gpuframe.Matching(day.Ge(from).And(day.Lt(until))))
 func Matching(condition Expression) JoinTerm {
 	return joinTerm(func(terms *bind.JoinTerms) { terms.Matching = append(terms.Matching, condition.expression().bound()) })
 }

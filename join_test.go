@@ -32,6 +32,7 @@ func TestJoin(t *testing.T) {
 		record, other := sales(t), cities(t)
 		left := e.Records(record.Schema(), record.NewSlice(0, 2), record.NewSlice(2, 6)).Drop("price")
 		right := e.Records(other.Schema(), other)
+		above := gpuframe.Matching(gpuframe.Col("qty").Ge(gpuframe.Col("qty_right")))
 		limit := gpuframe.Matching(gpuframe.Col("qty").Lt(gpuframe.Col("qty_right")))
 		for name, c := range map[string]struct {
 			query gpuframe.Query
@@ -45,6 +46,8 @@ func TestJoin(t *testing.T) {
 			"anti":     {left.Join(right, gpuframe.Anti, city), []string{"Rome 4"}},
 			"cross":    {left.Join(right, gpuframe.Cross).Select(gpuframe.Count()), []string{"18"}},
 			"matching": {left.Join(right, gpuframe.Left, city, limit).Head(3), []string{"Oslo 1 3", "Bern 2 5", "Oslo 3 (null)"}},
+			"no key":   {left.Join(right, gpuframe.Inner, above).Head(3), []string{"Oslo 3 Oslo 3", "Rome 4 Oslo 3", "Rome 4 Bonn 4"}},
+			"no match": {left.Join(right, gpuframe.Anti, above), []string{"Oslo 1", "Bern 2"}},
 			"pair":     {left.Join(right, gpuframe.Inner, gpuframe.On(qty, gpuframe.Col("qty")), gpuframe.Suffix("2")), []string{"Oslo 3 Oslo", "Rome 4 Bonn", "Bern 5 Bern"}},
 			"computed": {left.Join(right, gpuframe.Semi, gpuframe.On(qty.Add(2), gpuframe.Col("qty").Sub(0))), []string{"Oslo 1", "Bern 2", "Oslo 3"}},
 			"grouped":  {left.Join(right, gpuframe.Inner, city).GroupBy(city).Agg(qty.Sum()).Sort(city), []string{"Bern 7", "Oslo 10"}},

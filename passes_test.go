@@ -46,7 +46,11 @@ func TestPassesKeepResults(t *testing.T) {
 		"renamed key of a window":           window(gpuframe.By(b.As("a"))),
 		"groups of rows without a match":    joined.GroupBy(v.IsNull().As("none")).Agg(v.Sum().As("sum"), v.Count().As("n")).Sort(gpuframe.Col("none")),
 		"values of rows without a match":    joined.GroupBy(a).Agg(v.FillNull(1000).Sum().As("sum"), v.IsNull().Count().As("n")).Sort(a),
-		"conditions on both zeros":          of.Filter(zero(1)).Filter(zero(-1)),
+		"sums of terms and constants": of.GroupBy(b.Gt(4).As("g")).Agg(
+			gpuframe.Count().As("n"), a.Cast(arrow.PrimitiveTypes.Int64).Add(7).Sum().As("s7"), a.Cast(arrow.PrimitiveTypes.Int64).Sub(9).Sum().As("s9"),
+			gpuframe.Lit(1).Sub(a).Sum().As("other"), a.Sum().As("s"), a.Cast(arrow.PrimitiveTypes.Int64).Add(1).Sum().Where(a.Gt(99)).As("none"),
+			a.Cast(arrow.PrimitiveTypes.Int64).Add(2).Sum().Where(a.Gt(99)).As("none 2"), a.Cast(arrow.PrimitiveTypes.Int64).Sum().Where(a.Gt(99)).As("none 3")).Sort(gpuframe.Col("g")),
+		"conditions on both zeros": of.Filter(zero(1)).Filter(zero(-1)),
 	} {
 		plain, err := q.Without(t.Context(), plan.Passes()...)
 		require.NoError(t, err)

@@ -9,8 +9,13 @@ import (
 
 // Call is a function by its name:
 //
-//	Call("degrees", x)     converts radians
-//	Call("log10", x)       the decimal logarithm
+//	Call("degrees", x)     converts radians, Call("radians", x) degrees
+//	Call("log10", x)       the decimal logarithm; log2, log1p
+//	Call("expm1", x)       the exponential less 1
+//	Call("cbrt", x)        the cube root
+//	Call("atan", x)        the angle with a tangent; asin, acos
+//	Call("atan2", y, x)    the angle of a point
+//	Call("sinh", x)        the hyperbolic sine; cosh, tanh, asinh, acosh, atanh
 //	Call("hypot", x, y)    √(x² + y²) without overflow of the squares
 //	Call("popcount", n)    the number of bits that are set in an integer
 //	Call("hamming", m, n)  the number of bits in which two integers differ

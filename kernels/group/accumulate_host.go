@@ -113,31 +113,14 @@ func (h *hostReader) add(states []uint64, numbers []uint32, rows, groups interva
 	for begin := rows.begin; begin < rows.end; begin += blockRows {
 		end := min(begin+blockRows, rows.end)
 		if numbers == nil {
-			b.numbers = zeroNumbers[:end-begin]
-			h.takeAll(&b, begin)
-		} else {
-			b.numbers = numbers[begin:end]
-			h.take(&b, begin, groups)
+			h.addToOne(states, &b, interval{begin, end})
+			continue
 		}
+		b.numbers = numbers[begin:end]
+		h.take(&b, begin, groups)
 		h.load(&b, begin)
 		h.addBlock(states, &b, begin)
 	}
-}
-
-// zeroNumbers are the numbers of rows of one group.
-var zeroNumbers [blockRows]uint32
-
-// takeAll finds the rows of a block that are not skipped.
-func (h *hostReader) takeAll(b *block, begin int) {
-	n := 0
-	for at := 0; at < len(b.numbers); at += 64 {
-		word, rows := h.takenWord(begin+at), min(64, len(b.numbers)-at)
-		for i := range rows {
-			b.space.taken[n] = uint16(at + i)
-			n += int(word >> i & 1)
-		}
-	}
-	b.taken = b.space.taken[:n]
 }
 
 // take finds the rows of a block that belong to the groups and are not skipped.

@@ -30,6 +30,9 @@
 //	Semi, Anti    left rows with a match, without one
 //	Cross         all pairs
 //
+// Inner, Left, Semi and Anti joins with a condition need no keys. If the condition bounds a column of
+// one table by columns of the other, from below and from above, the pairs are found in sorted rows.
+//
 // A right column gets a suffix if the left table has its name. A right key of the same name
 // as its left key is left out. Rows are in the order of the larger table, then of the smaller
 // one; LeftOrder is by left rows, then right rows, right rows without a match last. A result of

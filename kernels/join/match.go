@@ -11,7 +11,7 @@ import (
 func (s *sides) facts(probe, build int) facts {
 	kind := s.options.Kind
 	return facts{
-		tuning: tuningOf(s.Context()), onHost: s.OnHost(), cross: kind == Cross, probe: probe, build: build,
+		tuning: tuningOf(s.Context()), onHost: s.OnHost(), cross: len(s.leftKeys)+len(s.rightKeys) == 0, probe: probe, build: build,
 		distinct: kind.leftOnly() && s.options.Where.IsZero(),
 	}
 }

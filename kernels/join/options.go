@@ -99,8 +99,8 @@ func (o *Options) check(on []On) error {
 		return fmt.Errorf("MaxRows is %d, expected zero or more: %w", o.MaxRows, device.ErrInvalidValue)
 	case o.Kind == Cross && len(on) > 0:
 		return fmt.Errorf("a cross join has %d keys, expected none: choose Inner: %w", len(on), device.ErrInvalidValue)
-	case o.Kind != Cross && len(on) == 0:
-		return fmt.Errorf("a join of kind %v has no keys, expected one or more: choose Cross for all pairs: %w", o.Kind, device.ErrInvalidValue)
+	case o.Kind != Cross && len(on) == 0 && (o.Where.IsZero() || o.Kind.keepsRight()):
+		return fmt.Errorf("a join of kind %v has no keys, expected one or more, or Inner, Left, Semi or Anti with Where: choose Cross for all pairs: %w", o.Kind, device.ErrInvalidValue)
 	case o.Kind.leftOnly() && len(o.RightColumns) > 0:
 		return fmt.Errorf("a join of kind %v has RightColumns, but its result has left columns only: %w", o.Kind, device.ErrInvalidValue)
 	case o.Estimate != nil:

@@ -19,8 +19,22 @@ type condition struct {
 }
 
 // refine returns the matches for which the condition is true. It evaluates the condition
-// on the pairs of all matches.
+// on the pairs of all matches, or of those that its bounds leave.
 func (k *condition) refine(m *matches) (*matches, error) {
+	narrowed, err := k.narrow(m)
+	if err != nil {
+		return nil, err
+	}
+	if narrowed == nil {
+		return k.refinePairs(m, false)
+	}
+	refined, err := k.refinePairs(narrowed, true)
+	return release.OnError(refined, err, narrowed.Release())
+}
+
+// refinePairs evaluates the condition on the pairs of matches. Those of a row are in any order if
+// unordered is set.
+func (k *condition) refinePairs(m *matches, unordered bool) (*matches, error) {
 	p, err := m.expand(k.call, everyMatch, 0)
 	if err != nil {
 		return nil, err
@@ -29,6 +43,9 @@ func (k *condition) refine(m *matches) (*matches, error) {
 	held.Add(p)
 	refined, err := func() (*matches, error) {
 		kept, err := k.keptPairs(&held, p)
+		if err == nil && unordered {
+			kept, err = k.inOrder(&held, kept)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -113,6 +113,14 @@ class Functions(Calls):
         """
         return self._call("cast", type=type_name(dtype))
 
+    def arctan2(self, x: IntoExpr) -> Expr:
+        """The angle of the point (x, self), from -π to π. Polars has ``polars.arctan2``."""
+        return self._call("atan2", x)
+
+    def hypot(self, x: IntoExpr) -> Expr:
+        """The root of the sum of both squares, without their overflow."""
+        return self._call("hypot", x)
+
     def abs(self) -> Expr:
         """The magnitude."""
         return self._call("abs")
@@ -137,6 +145,22 @@ class Functions(Calls):
         """The decimal logarithm, which is whole for powers of ten."""
         return self._call("log10")
 
+    def log2(self) -> Expr:
+        """The binary logarithm, which is whole for powers of two."""
+        return self._call("log2")
+
+    def log1p(self) -> Expr:
+        """The natural logarithm of 1 + the value, with all digits of a small value."""
+        return self._call("log1p")
+
+    def expm1(self) -> Expr:
+        """The exponential less 1, with all digits of a small value."""
+        return self._call("expm1")
+
+    def cbrt(self) -> Expr:
+        """The cube root."""
+        return self._call("cbrt")
+
     def sin(self) -> Expr:
         """The sine."""
         return self._call("sin")
@@ -144,6 +168,54 @@ class Functions(Calls):
     def cos(self) -> Expr:
         """The cosine."""
         return self._call("cos")
+
+    def tan(self) -> Expr:
+        """The tangent, the sine divided by the cosine."""
+        return self._call("tan")
+
+    def arcsin(self) -> Expr:
+        """The angle with this sine, from -π/2 to π/2; NaN beyond -1 and 1."""
+        return self._call("asin")
+
+    def arccos(self) -> Expr:
+        """The angle with this cosine, from 0 to π; NaN beyond -1 and 1."""
+        return self._call("acos")
+
+    def arctan(self) -> Expr:
+        """The angle with this tangent, from -π/2 to π/2."""
+        return self._call("atan")
+
+    def sinh(self) -> Expr:
+        """The hyperbolic sine."""
+        return self._call("sinh")
+
+    def cosh(self) -> Expr:
+        """The hyperbolic cosine."""
+        return self._call("cosh")
+
+    def tanh(self) -> Expr:
+        """The hyperbolic tangent."""
+        return self._call("tanh")
+
+    def arcsinh(self) -> Expr:
+        """The inverse of the hyperbolic sine."""
+        return self._call("asinh")
+
+    def arccosh(self) -> Expr:
+        """The inverse of the hyperbolic cosine, NaN below 1."""
+        return self._call("acosh")
+
+    def arctanh(self) -> Expr:
+        """The inverse of the hyperbolic tangent, NaN beyond -1 and 1."""
+        return self._call("atanh")
+
+    def degrees(self) -> Expr:
+        """The angle in degrees, of radians."""
+        return self._call("degrees")
+
+    def radians(self) -> Expr:
+        """The angle in radians, of degrees."""
+        return self._call("radians")
 
     def floor(self) -> Expr:
         """The value rounded down. Unlike in Polars, integers become floats."""
@@ -168,6 +240,22 @@ class Functions(Calls):
     def bitwise_xor(self, other: IntoExpr) -> Expr:
         """The bitwise exclusive or of integers, for which Polars also has ``^``."""
         return self._call("bit_xor", other)
+
+    def bitwise_not(self) -> Expr:
+        """The inverted bits of integers, for which Polars also has ``~``."""
+        return self._call("bit_not")
+
+    def bitwise_count_ones(self) -> Expr:
+        """The number of bits that are set. Unlike in Polars, it has the type of the value."""
+        return self._call("bit_count")
+
+    def shift_left(self, places: IntoExpr) -> Expr:
+        """The bits of integers, moved up."""
+        return self._call("shift_left", places)
+
+    def shift_right(self, places: IntoExpr) -> Expr:
+        """The bits of integers, moved down. The sign is kept."""
+        return self._call("shift_right", places)
 
     def eq_ieee(self, other: IntoExpr) -> Expr:
         """``==`` of numbers as IEEE 754 has it: False if one is NaN."""
@@ -228,6 +316,18 @@ class Functions(Calls):
     def field(self, name: str) -> Expr:
         """A field of a struct. Polars has ``struct.field``."""
         return self._call("field", name=name)
+
+    def at_max(self, by: Expr) -> Expr:
+        """The value in the row with the greatest key. Rows in which one of them is null are left out. Polars has ``max_by``."""
+        return self._call("at_max", by)
+
+    def at_min(self, by: Expr) -> Expr:
+        """The value in the row with the least key. Rows in which one of them is null are left out. Polars has ``min_by``."""
+        return self._call("at_min", by)
+
+    def count_if(self) -> Expr:
+        """The number of rows in which a bool is true."""
+        return self._call("count_if")
 
     def forward_fill(self) -> Expr:
         """The value or, for a null, the last value before it, of :meth:`over` or of all rows."""

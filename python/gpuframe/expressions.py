@@ -148,6 +148,10 @@ class Expr(_Aggregates, Functions):
             members["at_least"] = min_samples
         return call("over", self, **members)
 
+    def hash(self, *others: IntoExpr) -> Expr:
+        """A hash of the values, also with those of other expressions: the same on all devices and in all releases, unlike Polars'. Null has one too."""
+        return call("hash", self, *others)
+
     def shift(self, n: int = 1) -> Expr:
         """The value n rows before, of :meth:`over` or of all rows; null without one."""
         return call("lag", self, n=n) if n >= 0 else call("lead", self, n=-n)
@@ -573,8 +577,10 @@ def max_horizontal(*values: IntoExpr) -> Expr:
     return Expr({"function": "greatest", "arguments": column_nodes(values)})
 
 
-def concat_str(*values: IntoExpr, separator: str = "") -> Expr:
-    """Return strings joined. It is null if one of them is. A str is a column."""
+def concat_str(*values: IntoExpr, separator: str = "", ignore_nulls: bool = False) -> Expr:
+    """Return strings joined. It is null if one of them is, unless nulls are ignored. A str is a column."""
+    if ignore_nulls:
+        return Expr({"function": "concat_with", "separator": separator, "arguments": column_nodes(values)})
     parts = column_nodes(values)
     if separator:
         parts = [each for part in parts for each in (literal(separator), part)][1:]
@@ -584,6 +590,21 @@ def concat_str(*values: IntoExpr, separator: str = "") -> Expr:
 def corr(a: Union[str, Expr], b: Union[str, Expr]) -> Expr:
     """Return Pearson's correlation, an aggregate. A str is a column."""
     return Expr({"function": "correlation", "arguments": column_nodes([a, b])})
+
+
+def regression_slope(y: Union[str, Expr], x: Union[str, Expr]) -> Expr:
+    """Return the slope of the line with the least squares, an aggregate. A str is a column. Polars has no such function."""
+    return Expr({"function": "regression_slope", "arguments": column_nodes([y, x])})
+
+
+def regression_intercept(y: Union[str, Expr], x: Union[str, Expr]) -> Expr:
+    """Return the value at x = 0 of the line with the least squares, an aggregate. A str is a column."""
+    return Expr({"function": "regression_intercept", "arguments": column_nodes([y, x])})
+
+
+def regression_r2(y: Union[str, Expr], x: Union[str, Expr]) -> Expr:
+    """Return the coefficient of determination of the line with the least squares, an aggregate. A str is a column."""
+    return Expr({"function": "regression_r2", "arguments": column_nodes([y, x])})
 
 
 def cov(a: Union[str, Expr], b: Union[str, Expr]) -> Expr:

@@ -3,6 +3,7 @@ package catalog
 var (
 	withN  = params{{Name: "n", Type: Whole}}
 	withXY = params{{Name: "x", Type: Expression}, {Name: "y", Type: Expression}}
+	withYX = params{{Name: "y", Type: Expression}, {Name: "x", Type: Expression}}
 )
 
 const fewValues = "too few values"
@@ -66,6 +67,26 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	{Operands: "numbers; two of them", Result: "float64", Null: fewValues, Functions: []Function{
 		{Name: "correlation", Aliases: []string{"corr"}, Free: true, Parameters: withXY, Doc: "Correlation is Pearson's correlation of two expressions.", Python: "corr"},
 		{Name: "covariance", Aliases: []string{"covar_samp"}, Free: true, Parameters: withXY, Freedom: 1, Doc: "Covariance is the sample covariance of two expressions.", Python: "cov"},
+	}},
+	{Operands: "numbers; two of them", Result: "float64", Null: "too few values, or x has one value", Functions: []Function{
+		{Name: "regression_slope", Kind: Composed, Aliases: []string{"regr_slope"}, Free: true, Parameters: withYX, Body: "regression{x.expression(), y.expression()}.slope()",
+			Doc: "RegressionSlope is the slope of the line through the points (x, y) with the least squares, of the rows in which both are not null."},
+		{Name: "regression_intercept", Kind: Composed, Aliases: []string{"regr_intercept"}, Free: true, Parameters: withYX, Body: "regression{x.expression(), y.expression()}.intercept()",
+			Doc: "RegressionIntercept is the value at x = 0 of the line of [RegressionSlope]."},
+		{Name: "regression_r2", Go: "RegressionR2", Kind: Composed, Aliases: []string{"regr_r2"}, Free: true, Parameters: withYX, Body: "regression{x.expression(), y.expression()}.determination()",
+			Doc: "RegressionR2 is the coefficient of determination of the line of [RegressionSlope]: the square of the correlation, and 1 if y has one value."},
+	}},
+	{Operands: "any; a key to compare", Result: "the same", Null: "no rows with a value and a key", Functions: []Function{
+		{Name: "at_max", Kind: Composed, Aliases: []string{"arg_max", "max_by"}, Parameters: params{{Name: "by", Type: Expression}}, Body: "e.atExtreme(by.expression(), Expr.Max)",
+			Doc:    "AtMax is the value in the row with the greatest key, of the rows in which neither is null. Of rows with equal keys it is the greatest value. NaN is the greatest key.",
+			Python: "at_max(by: Expr)", PythonDoc: "The value in the row with the greatest key. Rows in which one of them is null are left out. Polars has ``max_by``."},
+		{Name: "at_min", Kind: Composed, Aliases: []string{"arg_min", "min_by"}, Parameters: params{{Name: "by", Type: Expression}}, Body: "e.atExtreme(by.expression(), Expr.Min)",
+			Doc:    "AtMin is the value in the row with the least key, of the rows in which neither is null. Of rows with equal keys it is the least value.",
+			Python: "at_min(by: Expr)", PythonDoc: "The value in the row with the least key. Rows in which one of them is null are left out. Polars has ``min_by``."},
+	}},
+	{Operands: "bools", Result: "int64", Null: "never", Functions: []Function{
+		{Name: "count_if", Kind: Composed, Aliases: []string{"countif"}, Body: "Count().Where(e)", Doc: "CountIf is the number of rows in which e is true.",
+			Python: "count_if()", PythonDoc: "The number of rows in which a bool is true."},
 	}},
 	{Operands: "bools", Result: "bool", Null: "no values", Functions: []Function{
 		{Name: "any", Aliases: []string{"bool_or"}, Doc: "Any reports whether a value is true.", Python: "any()", PythonDoc: "Whether a value is true."},

@@ -51,6 +51,10 @@ var comparisons = Section{"Comparisons, logic, choices", Elementwise, "yes", []R
 		{Name: "is_null", Doc: "IsNull reports whether the value is null.", Python: "is_null()", PythonDoc: "Whether the value is null."},
 		{Name: "is_valid", Doc: "IsValid reports whether the value is not null.", Python: "is_not_null()", PythonDoc: "Whether the value is not null."},
 	}},
+	{Operands: scalars + "; any number of any kinds", Result: "uint64", Null: "never", Functions: []Function{
+		{Name: "hash", Free: true, Parameters: values, Call: "expr.Hash", Example: "hash(user) % 10", Python: "hash",
+			Doc: "Hash is a hash of the values of a row, for samples and parts that stay the same: Hash(Col(\"user\")).Mod(10).Lt(8). Equal numbers have one hash in all integer types, and in both float types; a null has one too. It is the same on all devices and in all releases, and resists no attack."},
+	}},
 	{Operands: "numbers", Result: "bool", Functions: []Function{
 		{Name: "is_nan", Aliases: []string{"isnan"}, Doc: "IsNaN reports whether a float is not a number.", Python: "is_nan()", PythonDoc: "Whether a float is not a number."},
 	}},

@@ -100,6 +100,10 @@ var madeStrings = Section{"Strings that are made", Elementwise, "no", []Row{
 			Python: `str.pad_end(length: int, fill_char: str = " ")`, PythonDoc: "The string with characters behind until it has a length."},
 		{Name: "concat", Free: true, Parameters: values, Doc: "Concat joins strings. It is null if one of them is.", Call: "expr.Concat", Python: "concat_str"},
 	}},
+	{Operands: "strings, binaries", Result: "the same", Null: "never", Functions: []Function{
+		{Name: "concat_with", Aliases: []string{"concat_ws"}, Free: true, Parameters: params{{Name: "separator", Type: Text}, {Name: "values", Type: Operands}}, Body: "concatWith(separator, values)",
+			Doc: "ConcatWith joins the strings that are not null, with a separator between them. Without any it is the empty string.", Example: "concat_with(', ', city, country)"},
+	}},
 	{Operands: "strings, binaries; a pattern", Result: "the same", Null: "no match, or the group takes no part in it", Functions: []Function{
 		{Name: "extract_regex", Parameters: params{{Name: "pattern", Type: Text}, {Name: "group", Type: Whole}}, Call: "text.Extract", Example: "extract_regex(route, '(.*)-', 1)",
 			Doc:    "ExtractRegex is the text of a group of the first match. Group 0 is the match. It is null without a match, and if the group takes no part in it.",

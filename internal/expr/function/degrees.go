@@ -1,19 +1,15 @@
 package function
 
-import (
-	"fmt"
-	"math"
+import "math"
 
-	"github.com/gpuframe/gpuframe/internal/ptx"
-)
-
+// degreesPerRadian is rounded once, so 180 degrees are math.Pi, but results are not rounded correctly.
 const degreesPerRadian = 180 / math.Pi
 
-var _ = register(Function{
-	Name:  "degrees",
-	Float: func(x float64) float64 { return x * degreesPerRadian },
-	Write: func(b *ptx.Builder, _ Type, x []ptx.Register) ptx.Register {
-		factor := ptx.Register(fmt.Sprintf("0d%016X", math.Float64bits(degreesPerRadian)))
-		return b.Op(ptx.Float64, "mul.rn.f64", x[0], factor)
-	},
-})
+var (
+	_ = registerFormula("degrees", product[float64, onHost](degreesPerRadian), product[register64, onDevice](degreesPerRadian))
+	_ = registerFormula("radians", product[float64, onHost](math.Pi/180), product[register64, onDevice](math.Pi/180))
+)
+
+func product[N any, C calculator[N]](factor float64) func(c C, x N) N {
+	return func(c C, x N) N { return c.mul(x, c.constant(factor)) }
+}

@@ -1,8 +1,9 @@
-// Package function is the registry of elementwise functions. Each is one file that has
-// its name, its computation on the host and its instructions on a GPU: degrees.go and
-// hypot.go compute with floats, popcount.go and hamming.go with integers. Expressions
-// call them by name: expr.Call("degrees", x). The random tests of expressions draw
-// every function and compare the GPU's instructions with the host's.
+// Package function is the registry of elementwise functions. Those of floats are formulas
+// (formula.go), from which the host computes and GPUs get their instructions: angle.go,
+// exponential.go. Others have a computation and the instructions: popcount.go and
+// hamming.go of integers, hypot.go. Expressions call them by name: expr.Call("degrees",
+// x). The random tests of expressions draw every function and compare the GPU's
+// instructions with the host's.
 package function
 
 import "github.com/gpuframe/gpuframe/internal/ptx"

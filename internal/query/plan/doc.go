@@ -26,10 +26,14 @@
 //     reads the order.
 //   - order joins joins the inputs of consecutive inner joins in the order of the smallest
 //     expected results, the larger one on the left, if nothing depends on the order of the rows.
+//   - narrow joins makes the condition of a filter above a cross join one of the join, if it bounds
+//     the rows of one side by those of the other: a value in a range, spans that overlap.
 //   - reduce groups adds a semi join below a group that is joined with far fewer rows than it
 //     reads, so that only the rows of groups that match are grouped.
 //   - group early groups the values of one side of a join by its key before the join with a whole
 //     table, if a group above can merge the results.
+//   - share sums computes sums of an expression and constants, sum(x + 1) and sum(x + 2), from one
+//     sum and one count, if nothing can overflow.
 //   - prune columns removes columns, expressions, aggregates and windows that nothing above
 //     reads, merges projections that follow each other, and inlines them in groups. Filters do
 //     not copy columns that only their conditions read.

@@ -78,6 +78,9 @@ func NewJoin(left, right Node, options JoinOptions) (*Join, error) {
 		options.Suffix = defaultSuffix
 	}
 	options.Keys = slices.Clone(options.Keys)
+	if options.Kind == join.Inner && len(options.Keys) == 0 && !options.Where.IsZero() {
+		options.Kind = join.Cross
+	}
 	j := &Join{left: left, right: right, options: options, fromRight: map[string]string{}}
 	if err := j.check(); err != nil {
 		return nil, err
@@ -108,8 +111,8 @@ func (j *Join) check() error {
 		return fmt.Errorf("unknown kind of join %d: %w", j.options.Kind, device.ErrInvalidValue)
 	case j.options.Kind == join.Cross && len(j.options.Keys) > 0:
 		return fmt.Errorf("a cross join has no keys: %w", device.ErrInvalidValue)
-	case j.options.Kind != join.Cross && len(j.options.Keys) == 0:
-		return fmt.Errorf("no key is given: name the columns that are equal, or make a cross join: %w", device.ErrInvalidValue)
+	case len(j.options.Keys) == 0 && (keepsRight(j.options.Kind) || j.options.Kind != join.Cross && j.options.Where.IsZero()):
+		return fmt.Errorf("no key is given: name the columns that are equal, give an inner, left, semi or anti join a condition, or make a cross join: %w", device.ErrInvalidValue)
 	}
 	for _, k := range j.options.Keys {
 		left, _, err := k.Left.Type(j.left.Schema())
@@ -125,6 +128,15 @@ func (j *Join) check() error {
 		}
 	}
 	return nil
+}
+
+// noCondition returns the condition of a join that all pairs of rows meet: none, or true if the join has
+// no keys and so needs one.
+func (o *JoinOptions) noCondition() expr.Expr {
+	if len(o.Keys) > 0 || o.Kind == join.Cross {
+		return expr.Expr{}
+	}
+	return expr.Lit(true)
 }
 
 // canBeEqual reports whether values of two types can be equal.
@@ -144,7 +156,7 @@ func valueType(t arrow.DataType) arrow.DataType {
 
 // name finds the columns of the result as package join names them.
 func (j *Join) name() error {
-	options := join.Options{Kind: j.options.Kind, Suffix: j.options.Suffix}
+	options := join.Options{Kind: j.options.Kind, Suffix: j.options.Suffix, Where: j.options.noCondition()}
 	left, right := j.left.Schema(), j.right.Schema()
 	schema, err := join.Schema(left, right, j.On(), options)
 	if err != nil {

@@ -170,7 +170,7 @@ func pruneJoin(j *Join, left, right Node, wanted columnSet) (Node, error) {
 		return j, nil
 	}
 	options := j.options
-	options.Where = expr.Expr{}
+	options.Where = options.noCondition()
 	joined, err := NewJoin(left, right, options)
 	if err != nil {
 		return nil, err

@@ -393,7 +393,7 @@ func (s *joinSides) where() expr.Expr {
 	}
 	switch len(rest) {
 	case 0:
-		return expr.Expr{}
+		return options.noCondition()
 	case len(options.Where.Conjuncts()):
 		return options.Where
 	}

@@ -105,7 +105,7 @@ func simplifyJoin(n *Join) (Node, error) {
 	options := n.options
 	options.Where = s.condition(options.Where)
 	if value, ok := options.Where.Literal(); ok && value == true {
-		options.Where = expr.Expr{}
+		options.Where = options.noCondition()
 	}
 	if !s.changed {
 		return n, nil

@@ -23,9 +23,9 @@
 //	old, with          replace
 //	times              repeat
 //	length, with       pad_start, pad_end
+//	separator          concat_with, split, join_strings
 //	pattern, group     extract_regex
 //	pattern, with      replace_regex
-//	separator          split, join_strings
 //	separator, names   split_fields
 //	index              list_get
 //	from, most         list_slice
@@ -54,6 +54,8 @@ func catalogued() map[string]function {
 		"floor_div":    {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FloorDiv(a[1]) }},
 		"floor_mod":    {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FloorMod(a[1]) }},
 		"pow":          {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Pow(a[1]) }},
+		"atan2":        {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Atan2(a[1]) }},
+		"hypot":        {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Hypot(a[1]) }},
 		"neg":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Neg() }},
 		"abs":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Abs() }},
 		"sign":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Sign() }},
@@ -61,8 +63,24 @@ func catalogued() map[string]function {
 		"exp":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Exp() }},
 		"log":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Log() }},
 		"log10":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Log10() }},
+		"log2":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Log2() }},
+		"log1p":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Log1p() }},
+		"expm1":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Expm1() }},
+		"cbrt":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Cbrt() }},
 		"sin":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Sin() }},
 		"cos":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Cos() }},
+		"tan":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Tan() }},
+		"asin":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Asin() }},
+		"acos":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Acos() }},
+		"atan":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Atan() }},
+		"sinh":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Sinh() }},
+		"cosh":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Cosh() }},
+		"tanh":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Tanh() }},
+		"asinh":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Asinh() }},
+		"acosh":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Acosh() }},
+		"atanh":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Atanh() }},
+		"degrees":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Degrees() }},
+		"radians":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Radians() }},
 		"floor":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Floor() }},
 		"ceil":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Ceil() }},
 		"trunc":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Trunc() }},
@@ -71,6 +89,10 @@ func catalogued() map[string]function {
 		"bit_and":      {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].BitAnd(a[1]) }},
 		"bit_or":       {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].BitOr(a[1]) }},
 		"bit_xor":      {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].BitXor(a[1]) }},
+		"bit_not":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].BitNot() }},
+		"bit_count":    {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].BitCount() }},
+		"shift_left":   {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ShiftLeft(a[1]) }},
+		"shift_right":  {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ShiftRight(a[1]) }},
 		"eq":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Eq(a[1]) }},
 		"ne":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Ne(a[1]) }},
 		"lt":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Lt(a[1]) }},
@@ -91,6 +113,7 @@ func catalogued() map[string]function {
 		"not":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Not() }},
 		"is_null":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsNull() }},
 		"is_valid":     {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsValid() }},
+		"hash":         {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Hash(operands(a[0:])...) }},
 		"is_nan":       {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsNaN() }},
 		"fill_null":    {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FillNull(a[1]) }},
 		"coalesce":     {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Coalesce(operands(a[0:])...) }},
@@ -200,6 +223,9 @@ func catalogued() map[string]function {
 			return a[0].PadEnd(o.member("length").count(), o.member("with").character())
 		}},
 		"concat": {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Concat(operands(a[0:])...) }},
+		"concat_with": {1, unlimited, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return gpuframe.ConcatWith(o.member("separator").text(), operands(a[0:])...)
+		}},
 		"extract_regex": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].ExtractRegex(o.member("pattern").text(), o.member("group").count())
 		}},
@@ -256,6 +282,12 @@ func catalogued() map[string]function {
 		"kurtosis_pop":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KurtosisPop() }},
 		"correlation":          {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Correlation(a[0], a[1]) }},
 		"covariance":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Covariance(a[0], a[1]) }},
+		"regression_slope":     {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionSlope(a[0], a[1]) }},
+		"regression_intercept": {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionIntercept(a[0], a[1]) }},
+		"regression_r2":        {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionR2(a[0], a[1]) }},
+		"at_max":               {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMax(a[1]) }},
+		"at_min":               {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMin(a[1]) }},
+		"count_if":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountIf() }},
 		"any":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Any() }},
 		"all":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].All() }},
 		"list":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].List() }},

@@ -19,11 +19,12 @@ func (g *generator) join(s state) state {
 	}
 	kinds := []gpuframe.JoinKind{gpuframe.Inner, gpuframe.Inner, gpuframe.Left, gpuframe.Right, gpuframe.Full, gpuframe.Semi, gpuframe.Anti, gpuframe.Cross}
 	j := joined{kind: kinds[g.choose("join", len(kinds))], left: s.table, right: other.table}
-	if j.kind == gpuframe.Cross && len(s.table.Rows)*len(other.table.Rows) > g.mostRows() {
+	byCondition := j.kind != gpuframe.Cross && j.kind != gpuframe.Right && j.kind != gpuframe.Full && g.choose("by condition", 4) == 0
+	if (byCondition || j.kind == gpuframe.Cross) && len(s.table.Rows)*len(other.table.Rows) > g.mostRows() {
 		return s
 	}
 	var terms []gpuframe.JoinTerm
-	if j.kind != gpuframe.Cross {
+	if j.kind != gpuframe.Cross && !byCondition {
 		for range 1 + g.choose("join keys", 2) {
 			a, _ := g.draw(s.table).column(func(Kind) bool { return true })
 			b, ok := g.draw(other.table).column(a.kind.hasKeysOf)
@@ -57,7 +58,7 @@ func (g *generator) join(s state) state {
 		terms = append(terms, gpuframe.AnyOrder())
 	}
 	j.name()
-	if g.choose("matching", 3) == 0 {
+	if byCondition || g.choose("matching", 3) == 0 {
 		c := g.draw(&Table{Columns: j.both}).condition(1)
 		j.where = &c
 		terms = append(terms, gpuframe.Matching(c.expr))

@@ -1,0 +1,50 @@
+package gpuframe
+
+import "github.com/gpuframe/gpuframe/kernels/expr"
+
+// atExtreme returns the value in the row with the extreme of another expression: the extreme of structs of
+// both. Rows in which one of them is null are skipped.
+func (e Expr) atExtreme(by Expr, extreme func(Expr) Expr) Expr {
+	pairs := structOf([]Expr{by.As("by"), e.As("value")})
+	return extreme(pairs).Where(by.IsValid().And(e.IsValid())).field("value")
+}
+
+// regression is the line y = slope · x + intercept with the least squares, of the rows in which both are
+// valid. Its results are null if x has one value.
+type regression struct{ x, y Expr }
+
+func (r regression) slope() Expr {
+	spread := r.x.Variance().Where(r.y.IsValid())
+	return If(spread.Ne(0), Covariance(r.x, r.y).Div(spread), nil)
+}
+
+func (r regression) intercept() Expr {
+	return r.y.Mean().Where(r.x.IsValid()).Sub(r.slope().Mul(r.x.Mean().Where(r.y.IsValid())))
+}
+
+// determination is R², which is 1 if y has one value.
+func (r regression) determination() Expr {
+	constant := r.y.Variance().Where(r.x.IsValid()).Eq(0)
+	squared := Correlation(r.x, r.y).Pow(2)
+	return If(r.x.Variance().Where(r.y.IsValid()).Ne(0), If(constant, 1.0, squared), nil)
+}
+
+// concatWith joins the strings that are not null with a separator between them.
+func concatWith(separator string, values []any) Expr {
+	return apply(func(list []expr.Expr) expr.Expr {
+		parts := make([]expr.Expr, len(list))
+		for i, e := range list {
+			parts[i] = expr.Coalesce(expr.Concat(expr.Lit(separator), e), expr.Lit(""))
+		}
+		return expr.Concat(parts...).TrimPrefix(expr.Lit(separator))
+	}, operands(values)...)
+}
+
+// operands returns expressions of values.
+func operands(values []any) []Expr {
+	list := make([]Expr, len(values))
+	for i, v := range values {
+		list[i] = operand(v)
+	}
+	return list
+}
