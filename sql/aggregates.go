@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/expr/catalog"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
@@ -76,14 +77,34 @@ func init() { // the aggregates refer to the table
 		"approx_count_distinct": {least: 1, most: 1, counts: true, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.CountDistinct() })},
 		"list":                  collected, "array_agg": collected,
 		"string_agg": joined, "group_concat": joined, "listagg": joined,
+		"kurtosis":      {least: 1, most: 1, make: ofDoubles(varied(gpuframe.Expr.Kurtosis))},
+		"kurtosis_pop":  {least: 1, most: 1, make: ofDoubles(varied(gpuframe.Expr.KurtosisPop))},
+		"skewness":      {least: 1, most: 1, make: ofDoubles(sampleSkewness)},
+		"quantile":      refused("quantile of values without interpolation is not supported: use quantile_cont"),
+		"quantile_disc": refused("quantile of values without interpolation is not supported: use quantile_cont"),
+		"product":       refused("product is not supported: the product of the engine is of integers, and wraps around"),
 		"count_if": {least: 1, most: 1, counts: true, make: func(t *translation, at *tree.Call, list []value) value {
 			return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Count().Where(list[0]) }, t.condition(at, list[0]))
 		}},
 	}
 }
 
+// aggregateOf returns the aggregate of a name: of this package, or of the catalog.
+func aggregateOf(name string) (a aggregate, ok bool) {
+	if a, ok = aggregates[name]; ok {
+		return a, true
+	}
+	for _, f := range catalog.Named(name) {
+		least, most := f.Arguments()
+		if f.Kind == catalog.Aggregated && isCallable(f) {
+			return aggregate{least, most, func(t *translation, at *tree.Call, list []value) value { return t.callOther(at, f, list) }, f.Order == catalog.RowOrder, false, f.CountsRows}, true
+		}
+	}
+	return a, false
+}
+
 func isAggregate(name string) bool {
-	_, ok := aggregates[name]
+	_, ok := aggregateOf(name)
 	return ok
 }
 
@@ -181,6 +202,26 @@ func populationVariance(e gpuframe.Expr) gpuframe.Expr {
 	return gpuframe.Case().When(n.Eq(0), nil).When(n.Eq(1), 0.0).Else(e.Variance().Mul(n.Sub(1)).TrueDiv(n))
 }
 
+// sampleSkewness is the skewness with the correction for the number of values.
+func sampleSkewness(e gpuframe.Expr) gpuframe.Expr {
+	n := e.Count().Cast(floatType)
+	corrected := e.Skewness().Mul(n.Mul(n.Sub(1.0)).Sqrt()).TrueDiv(n.Sub(2.0))
+	return gpuframe.If(n.Gt(2.0), corrected, nil)
+}
+
+// varied is an aggregate that is null instead of NaN, which equal values have.
+func varied(f func(e gpuframe.Expr) gpuframe.Expr) func(e gpuframe.Expr) gpuframe.Expr {
+	return func(e gpuframe.Expr) gpuframe.Expr { return gpuframe.If(f(e).IsNaN(), nil, f(e)) }
+}
+
+// refused is an aggregate that is an error: the function of the catalog with its name means something else.
+func refused(message string) aggregate {
+	return aggregate{least: 1, most: 2, make: func(t *translation, at *tree.Call, _ []value) value {
+		t.fail(at, "%s", message)
+		return value{}
+	}}
+}
+
 // joinTexts joins the texts of rows with a separator.
 func joinTexts(t *translation, at *tree.Call, list []value) value {
 	separator := ","
@@ -193,7 +234,7 @@ func joinTexts(t *translation, at *tree.Call, list []value) value {
 // aggregateValue returns an aggregate of rows. The name is known.
 func (t *translation) aggregateValue(s *scope, e *tree.Call) value {
 	name := strings.ToLower(text(e.Name))
-	a := aggregates[name]
+	a, _ := aggregateOf(name)
 	if e.Star && name != "count" {
 		t.fail(e, "%s(*) is not possible: only count has this form", name)
 	}

@@ -177,7 +177,7 @@ func (a *aggregation) add(e *tree.Call) {
 	}
 	e = a.withinGroup(e)
 	name := strings.ToLower(text(e.Name))
-	known := aggregates[name]
+	known, _ := aggregateOf(name)
 	c := &column{id: a.unique(name)}
 	a.groups.group.aggregates[print] = c
 	if e.Distinct && !known.once && name != "count" {
@@ -239,7 +239,8 @@ func (a *aggregation) addDistinct(e *tree.Call, c *column) {
 
 // ofColumn returns an aggregate of a column instead of its argument.
 func (a *aggregation) ofColumn(e *tree.Call, c *column) value {
-	return aggregates[strings.ToLower(text(e.Name))].make(a.translation, e, []value{c.value()})
+	named, _ := aggregateOf(strings.ToLower(text(e.Name)))
+	return named.make(a.translation, e, []value{c.value()})
 }
 
 // result returns the groups by some keys, with all aggregates.

@@ -46,6 +46,8 @@ func (t *translation) intervalValue(s *scope, at *tree.Interval) value {
 		return result
 	case at.Unit == "":
 		t.fail(at, "the interval has no unit: write interval '3 days' or interval (n) day")
+	case isFloat(number.dataType) || isDecimal(number.dataType):
+		number = t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Trunc().Cast(int64Type) }, t.double(at, number))
 	case !isInteger(number.dataType):
 		t.fail(at, "the number of an interval is %s, expected an integer", typeName(number.dataType))
 	}

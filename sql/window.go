@@ -96,7 +96,7 @@ func (t *translation) windowValue(s *scope, e *tree.Call, name string) value {
 		if e.OrderBy != nil {
 			t.fail(e.OrderBy, "ORDER BY in an aggregate with OVER is not supported: the window has an order")
 		}
-		if e.Distinct && !aggregates[name].once {
+		if a, _ := aggregateOf(name); e.Distinct && !a.once {
 			t.fail(e, "DISTINCT in an aggregate with OVER is not supported: use a derived table")
 		}
 		v = t.aggregateValue(s, t.withoutFilter(e, name))
@@ -143,7 +143,7 @@ func (t *translation) withoutFilter(e *tree.Call, name string) *tree.Call {
 	if e.Filter == nil {
 		return e
 	}
-	if aggregates[name].ordered && name != "string_agg" {
+	if a, _ := aggregateOf(name); a.ordered && name != "string_agg" {
 		t.fail(e.Filter, "FILTER of %s with OVER is not supported: use CASE in its argument", name)
 	}
 	plain := *e

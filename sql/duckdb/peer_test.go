@@ -84,12 +84,12 @@ func open(t *testing.T, seed uint64) *peers {
 
 // openEmpty opens both without tables.
 func openEmpty(t *testing.T) *peers {
-	engine, err := gpuframe.Open(gpuframe.Device("host"))
+	engine, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(2<<30)) // a random statement can have any number of rows
 	require.NoError(t, err)
 	db, err := sql.Open("duckdb", "")
 	require.NoError(t, err)
 	db.SetMaxOpenConns(1)
-	_, err = db.Exec("set memory_limit = '2GB'") // a random statement can have any number of rows
+	_, err = db.Exec("set memory_limit = '2GB'")
 	require.NoError(t, err)
 	p := &peers{gpusql.New(engine), engine, db}
 	t.Cleanup(func() {
