@@ -14,8 +14,8 @@ import (
 type aggregate struct {
 	least, most int
 	make        func(t *translation, at *tree.Call, list []value) value
-	// ordered is set if the order of the rows decides the value.
-	ordered bool
+	// ordered is set if the order of the rows decides the value, and sortable if it decides between equally good values.
+	ordered, sortable bool
 	// once is set if repeated values do not change the value, so that DISTINCT means nothing.
 	once bool
 	// counts is set if the value of no rows is 0 and not null.
@@ -32,13 +32,23 @@ func simple(f func(e gpuframe.Expr) gpuframe.Expr) func(t *translation, at *tree
 // ofDoubles is an aggregate of doubles.
 func ofDoubles(f func(e gpuframe.Expr) gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
 	return func(t *translation, at *tree.Call, list []value) value {
+		t.requireNumber(at, list[0])
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0]) }, t.double(at, list[0]))
+	}
+}
+
+// requireNumber fails for an argument that is no number: one that could become a number has another order.
+func (t *translation) requireNumber(at *tree.Call, v value) {
+	if v.dataType != nil && !isNumber(v.dataType) && !isBool(v.dataType) {
+		t.fail(at, "%s of %s is not supported, expected numbers", text(at.Name), typeOf(v))
 	}
 }
 
 // ofPairs is an aggregate of two doubles.
 func ofPairs(f func(x, y gpuframe.Expression) gpuframe.Expr) aggregate {
 	return aggregate{least: 2, most: 2, make: func(t *translation, at *tree.Call, list []value) value {
+		t.requireNumber(at, list[0])
+		t.requireNumber(at, list[1])
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0], list[1]) }, t.double(at, list[0]), t.double(at, list[1]))
 	}}
 }
@@ -60,7 +70,7 @@ func init() { // the aggregates refer to the table
 		"avg":        mean, "mean": mean,
 		"min":       {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.Min)},
 		"max":       {least: 1, most: 1, once: true, make: greatestValue},
-		"any_value": {least: 1, most: 1, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.First().SkipNulls() })},
+		"any_value": {least: 1, most: 1, once: true, sortable: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.First().SkipNulls() })},
 		"first":     first, "arbitrary": first,
 		"last":     {least: 1, most: 1, ordered: true, make: simple(gpuframe.Expr.Last)},
 		"bool_and": {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.All)},
@@ -73,7 +83,7 @@ func init() { // the aggregates refer to the table
 		"corr":            ofPairs(gpuframe.Correlation),
 		"covar_samp":      ofPairs(gpuframe.Covariance),
 		"quantile_cont":   {least: 2, most: 2, make: quantile},
-		"percentile_cont": {least: 2, most: 2, make: quantile}, "mode": {least: 1, most: 1, make: simple(gpuframe.Expr.Mode)},
+		"percentile_cont": {least: 2, most: 2, make: quantile}, "mode": {least: 1, most: 1, sortable: true, make: simple(gpuframe.Expr.Mode)},
 		"approx_count_distinct": {least: 1, most: 1, counts: true, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.CountDistinct() })},
 		"list":                  collected, "array_agg": collected,
 		"string_agg": joined, "group_concat": joined, "listagg": joined,
@@ -97,7 +107,8 @@ func aggregateOf(name string) (a aggregate, ok bool) {
 	for _, f := range catalog.Named(name) {
 		least, most := f.Arguments()
 		if f.Kind == catalog.Aggregated && isCallable(f) {
-			return aggregate{least, most, func(t *translation, at *tree.Call, list []value) value { return t.callOther(at, f, list) }, f.Order == catalog.RowOrder, false, f.CountsRows}, true
+			return aggregate{least: least, most: most, ordered: f.Order == catalog.RowOrder, sortable: f.Order == catalog.TieOrder, counts: f.CountsRows,
+				make: func(t *translation, at *tree.Call, list []value) value { return t.callOther(at, f, list) }}, true
 		}
 	}
 	return a, false
@@ -154,6 +165,10 @@ func average(t *translation, at *tree.Call, list []value) value {
 // quantile is the value below which a fraction of the values lie, interpolated.
 func quantile(t *translation, at *tree.Call, list []value) value {
 	q := t.float(at, list[1], "the fraction")
+	t.requireNumber(at, list[0])
+	if at.OrderBy != nil {
+		t.fail(at.OrderBy, "ORDER BY in %s is not supported: the values have an order; from above, the fraction is one minus it", text(at.Name))
+	}
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Quantile(q) }, t.double(at, list[0]))
 }
 
@@ -174,7 +189,7 @@ func (t *translation) withinGroup(e *tree.Call) *tree.Call {
 		}
 		plain.Args = append([]tree.Arg{{Expr: key.Expr}}, fraction...)
 	case "mode":
-		plain.Args = append([]tree.Arg{{Expr: key.Expr}}, e.Args...)
+		plain.Args, plain.OrderBy = append([]tree.Arg{{Expr: key.Expr}}, e.Args...), e.Within
 	case "listagg", "string_agg":
 		plain.OrderBy = e.Within
 	default:
@@ -257,7 +272,7 @@ func (t *translation) aggregateValue(s *scope, e *tree.Call) value {
 			list[i] = t.perRow(s, list[i])
 		}
 	}
-	if e.Distinct && a.ordered {
+	if e.Distinct && (a.ordered || a.sortable && e.OrderBy != nil) {
 		t.fail(e, "%s of DISTINCT values is not supported: use a subquery with SELECT DISTINCT", name)
 	}
 	t.refuseOuter(s, e, list)

@@ -105,7 +105,7 @@ func dateDiff(t *translation, at *tree.Call, list []value) value {
 	months := func(e gpuframe.Expr) gpuframe.Expr { return e.Year().Mul(12).Add(e.Month()) }
 	f := map[string]func(a, b gpuframe.Expr) gpuframe.Expr{
 		"day":   func(a, b gpuframe.Expr) gpuframe.Expr { return b.DaysSince(a) },
-		"week":  func(a, b gpuframe.Expr) gpuframe.Expr { return b.Truncate("week").DaysSince(a.Truncate("week")).Div(7) },
+		"week":  func(a, b gpuframe.Expr) gpuframe.Expr { return b.DaysSince(a).Div(7) }, // as DuckDB: whole weeks of days, not Mondays
 		"month": func(a, b gpuframe.Expr) gpuframe.Expr { return months(b).Sub(months(a)) },
 		"quarter": func(a, b gpuframe.Expr) gpuframe.Expr {
 			return b.Year().Mul(4).Add(b.Quarter()).Sub(a.Year().Mul(4).Add(a.Quarter()))

@@ -32,7 +32,7 @@ var forms = map[string][]string{
 	"date": {
 		"{date} + {1|30|-400}", "{date} - {1|59}", "cast(date_trunc('{month|year|week|quarter|day}', {date}) as date)", "last_day({date})", "greatest({date}, {date})", "cast({timestamp} as date)",
 		"cast({date} + interval {1 day|'1' month|'2 years'|'1 year 3 days'|7 week} as date)", "cast({date} - interval {1 day|'1' month|'13 months'|'2 years'} as date)", "cast({date} + interval ({.number}) day as date)",
-		"least({date}, {date})", "try_cast({text} as date)", "{date} + ({.number})", "make_date(2000 + cast({bool} as integer), 2, 28)",
+		"least({date}, {date})", "try_cast({.text} as date)", "{date} + ({.number})", "make_date(2000 + cast({bool} as integer), 2, 28)",
 	},
 	"timestamp": {
 		"{timestamp} {+|-} interval {1 hour|'90 minutes'|'1' month|'2 days 3 hours'|'1 year'|30 second}", "{date} {+|-} interval '{1|2}' {month|hour|day|year}", "date_trunc('{hour|minute|second|day|month|year|week}', {timestamp})",

@@ -372,7 +372,7 @@ func (g *generator) fold(e, kind string) (text, result string) {
 		return g.pick("bool_and(", "bool_or(") + e + " is not null)", "bool"
 	}
 	if kind == "number" {
-		return g.pick("sum("+e+")", "count("+e+")", "count(*)", "count(distinct "+e+")", "sum(distinct "+e+")", "max("+e+") - min("+e+")", "min("+e+")", "approx_count_distinct("+e+")"), kind
+		return g.pick("sum("+e+")", "count("+e+")", "count(*)", "count(distinct "+e+")", "sum(distinct "+e+")", "max("+e+") - min("+e+")", "min("+e+")"), kind
 	}
 	return fmt.Sprintf("%s(%s)", g.pick("min", "max"), e), kind
 }

@@ -76,7 +76,14 @@ func (c *tally) list() string {
 	var text strings.Builder
 	for _, name := range names {
 		shortest := slices.MinFunc(c.reasons[name], func(a, b string) int { return len(a) - len(b) })
-		fmt.Fprintf(&text, "%5d %s\n        %s\n", len(c.reasons[name]), name, strings.Join(strings.Fields(shortest), " "))
+		examples := []string{shortest}
+		if name == different {
+			examples = c.reasons[name]
+		}
+		fmt.Fprintf(&text, "%5d %s\n", len(c.reasons[name]), name)
+		for _, example := range examples {
+			fmt.Fprintf(&text, "        %s\n", strings.Join(strings.Fields(example), " "))
+		}
 	}
 	return text.String()
 }
@@ -133,7 +140,11 @@ func (c *tally) query(t *testing.T, tables imports, r record) {
 		if _, after, ok := strings.Cut(reason, "column "); ok {
 			_, reason, _ = strings.Cut(after, ": ")
 		}
-		c.note(&c.refused, digits.ReplaceAllString(quoted.ReplaceAllString(reason, "X"), "N"), r.text)
+		reason, _, _ = strings.Cut(reason, ": there ")
+		if !strings.HasPrefix(reason, "no function") {
+			reason = digits.ReplaceAllString(quoted.ReplaceAllString(reason, "X"), "N")
+		}
+		c.note(&c.refused, reason, r.text)
 		return
 	}
 	if r.sorted || !strings.Contains(strings.ToLower(r.text), "order by") {
@@ -144,8 +155,11 @@ func (c *tally) query(t *testing.T, tables imports, r record) {
 		c.same++
 		return
 	}
-	c.note(&c.different, "DIFFERENT", fmt.Sprintf("%s => %.200s, DuckDB has %.200s", r.text, fmt.Sprint(mine), fmt.Sprint(theirs)))
+	c.note(&c.different, different, fmt.Sprintf("%s => %.200s, DuckDB has %.200s", r.text, fmt.Sprint(mine), fmt.Sprint(theirs)))
 }
+
+// different is the reason of queries with other rows, all of which are listed.
+const different = "the rows differ"
 
 // imports are the tables of DuckDB that gpuframe has read.
 type imports struct {

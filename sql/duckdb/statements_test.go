@@ -205,6 +205,14 @@ var statements = map[string][]string{
 		"select a.id, b.id from a, b where a.k = b.k and ((a.x = 1 and b.z > 1) or (a.x = 2 and b.z < 3))", "select l.id, r.id from a l, a r where (l.s = 'a' and r.s = 'b') or (l.s = 'b' and r.s = 'a')",
 		"select a.id, c.w from a, c where (a.x > 1 and a.k = c.k) or (a.x < 1 and c.w > 1)", "select a.id, c.w from a, c where (a.x > 1 and c.w > 2) or c.w is null",
 	},
+	"orders in aggregates": {
+		"select k, string_agg(distinct s, '-' order by s), list(distinct x order by x desc), string_agg(distinct s order by s desc) from a group by k", "select k, any_value(x order by id desc) from a group by k",
+		"select k, mode(x order by x), count(distinct x) from a group by k", "select k, mode() within group (order by x desc) from a group by k", "select string_agg(distinct s, '/' order by s) filter (where f) from a",
+	},
+	"windows in subqueries": {
+		"select id, (select sum(p.x) over (order by p.id) from a p where p.k = a.k order by p.id desc limit 1) from a", "select a.id, q.n from a, lateral (select b.id, row_number() over (order by b.id) as n from b where b.k = a.k) q", "select a.id, q.n from a, lateral (select s, rank() over (order by count(*), s) as n from b where b.k = a.k group by s) q",
+		"select a.id, q.n from a, lateral (select lag(b.id, 1, -1) over (order by b.id) as n from b where b.k < a.k) q", "select id from a where exists (select 1 from b where b.k = a.k qualify row_number() over (order by b.id) = 2)",
+	},
 	"rows of values": {
 		"select id, (x, s) = (k, s), (x, s) <> (k, 'a'), (x, s) < (k, s), (x, s) >= (k, null), (null, x) = (null, x) from a", "select id from a where (k, s) in ((1, 'a'), (2, null), (k, 'Oslo'))",
 		"select id from a where (k, s) in (select k, s from b)", "select id from a where (k, id) in (select k, id from b where z > 0)", "select a.id, b.id from a join b on (a.k, a.id) = (b.k, b.id)",
