@@ -24,7 +24,7 @@ var forms = map[string][]string{
 		"greatest({double}, {double})", "least({double}, {double})", "({decimal} / {decimal})", "epoch({timestamp})", "try_cast({text} as double)", "-({double})", "cos({number})",
 	},
 	"text": {
-		"lower({text})", "upper({text})", "{text} || {text}", "substring({text}, {1|2|0|-2|5}, {0|1|2|9})", "substring({text}, {1|2|-1})", "substring({text} from 2 for 2)", "left({text}, {0|1|3})", "concat({text}, 'x', {text})",
+		"lower({text})", "upper({text})", "{text} || {text}", "substring({text}, {1|2|0|5}, {0|1|2|9})", "substring({text}, {1|2|-1})", "substring({text} from 2 for 2)", "left({text}, {0|1|3})", "concat({text}, 'x', {text})",
 		"replace({text}, {'o'|'a'|'bc'|''}, {'u'|''|'abc'})", "cast({number} as varchar)", "{trim|ltrim|rtrim}({text})", "reverse({text})", "repeat({text}, {0|1|2})", "regexp_replace({text}, '{[aeiou]|b+|^a}', '#', 'g')",
 		"strftime({date}, '%Y-%m-%d {|%j|%H}')", "cast({date} as varchar)", "cast({bool} as varchar)", "{text} || {number}", "concat({number}, '-', {date}, {bool})", "{'a': {number}, 'b': {text}}.b", "({text})[1:2]",
 		"strftime({timestamp}, '%H:%M:%S')", "({text})[{1|2|-1}]", "right({text}, {0|1|3})", "lpad({text}, {0|3|6}, '*')", "rpad({text}, {0|3|6}, '-')", "split_part({text}, 'b', {1|2|5})", "concat_ws('-', {text}, {text}, {number})",

@@ -28,7 +28,7 @@ func TestLogicFiles(t *testing.T) {
 	for _, folder := range filepath.SplitList(folders) {
 		own := tally{}
 		require.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && !entry.IsDir() && strings.HasSuffix(path, ".test") {
+			if err == nil && !entry.IsDir() && strings.HasSuffix(path, ".test") && !crashes[entry.Name()] {
 				t.Run(strings.TrimPrefix(path, filepath.Dir(folder)), func(t *testing.T) { own.file(t, path) })
 			}
 			return err
@@ -39,6 +39,9 @@ func TestLogicFiles(t *testing.T) {
 	t.Logf("all: %s\n%s", all.shares(), all.list())
 	require.Positive(t, all.same)
 }
+
+// crashes are files of later versions that end the process within DuckDB 1.4.4.
+var crashes = map[string]bool{"test_window_constant_allocator.test": true, "recursive_cte_key_union.test": true}
 
 // tally counts queries by their outcome.
 type tally struct {
