@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/expr/catalog"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
@@ -13,8 +14,8 @@ import (
 type aggregate struct {
 	least, most int
 	make        func(t *translation, at *tree.Call, list []value) value
-	// ordered is set if the order of the rows decides the value.
-	ordered bool
+	// ordered is set if the order of the rows decides the value, and sortable if it decides between equally good values.
+	ordered, sortable bool
 	// once is set if repeated values do not change the value, so that DISTINCT means nothing.
 	once bool
 	// counts is set if the value of no rows is 0 and not null.
@@ -31,13 +32,23 @@ func simple(f func(e gpuframe.Expr) gpuframe.Expr) func(t *translation, at *tree
 // ofDoubles is an aggregate of doubles.
 func ofDoubles(f func(e gpuframe.Expr) gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
 	return func(t *translation, at *tree.Call, list []value) value {
+		t.requireNumber(at, list[0])
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0]) }, t.double(at, list[0]))
+	}
+}
+
+// requireNumber fails for an argument that is no number: one that could become a number has another order.
+func (t *translation) requireNumber(at *tree.Call, v value) {
+	if v.dataType != nil && !isNumber(v.dataType) && !isBool(v.dataType) {
+		t.fail(at, "%s of %s is not supported, expected numbers", text(at.Name), typeOf(v))
 	}
 }
 
 // ofPairs is an aggregate of two doubles.
 func ofPairs(f func(x, y gpuframe.Expression) gpuframe.Expr) aggregate {
 	return aggregate{least: 2, most: 2, make: func(t *translation, at *tree.Call, list []value) value {
+		t.requireNumber(at, list[0])
+		t.requireNumber(at, list[1])
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0], list[1]) }, t.double(at, list[0]), t.double(at, list[1]))
 	}}
 }
@@ -59,7 +70,7 @@ func init() { // the aggregates refer to the table
 		"avg":        mean, "mean": mean,
 		"min":       {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.Min)},
 		"max":       {least: 1, most: 1, once: true, make: greatestValue},
-		"any_value": {least: 1, most: 1, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.First().SkipNulls() })},
+		"any_value": {least: 1, most: 1, once: true, sortable: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.First().SkipNulls() })},
 		"first":     first, "arbitrary": first,
 		"last":     {least: 1, most: 1, ordered: true, make: simple(gpuframe.Expr.Last)},
 		"bool_and": {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.All)},
@@ -72,18 +83,39 @@ func init() { // the aggregates refer to the table
 		"corr":            ofPairs(gpuframe.Correlation),
 		"covar_samp":      ofPairs(gpuframe.Covariance),
 		"quantile_cont":   {least: 2, most: 2, make: quantile},
-		"percentile_cont": {least: 2, most: 2, make: quantile}, "mode": {least: 1, most: 1, make: simple(gpuframe.Expr.Mode)},
+		"percentile_cont": {least: 2, most: 2, make: quantile}, "mode": {least: 1, most: 1, sortable: true, make: simple(gpuframe.Expr.Mode)},
 		"approx_count_distinct": {least: 1, most: 1, counts: true, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.CountDistinct() })},
 		"list":                  collected, "array_agg": collected,
 		"string_agg": joined, "group_concat": joined, "listagg": joined,
+		"kurtosis":      {least: 1, most: 1, make: ofDoubles(varied(gpuframe.Expr.Kurtosis))},
+		"kurtosis_pop":  {least: 1, most: 1, make: ofDoubles(varied(gpuframe.Expr.KurtosisPop))},
+		"skewness":      {least: 1, most: 1, make: ofDoubles(sampleSkewness)},
+		"quantile":      refused("quantile of values without interpolation is not supported: use quantile_cont"),
+		"quantile_disc": refused("quantile of values without interpolation is not supported: use quantile_cont"),
+		"product":       refused("product is not supported: the product of the engine is of integers, and wraps around"),
 		"count_if": {least: 1, most: 1, counts: true, make: func(t *translation, at *tree.Call, list []value) value {
 			return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Count().Where(list[0]) }, t.condition(at, list[0]))
 		}},
 	}
 }
 
+// aggregateOf returns the aggregate of a name: of this package, or of the catalog.
+func aggregateOf(name string) (a aggregate, ok bool) {
+	if a, ok = aggregates[name]; ok {
+		return a, true
+	}
+	for _, f := range catalog.Named(name) {
+		least, most := f.Arguments()
+		if f.Kind == catalog.Aggregated && isCallable(f) {
+			return aggregate{least: least, most: most, ordered: f.Order == catalog.RowOrder, sortable: f.Order == catalog.TieOrder, counts: f.CountsRows,
+				make: func(t *translation, at *tree.Call, list []value) value { return t.callOther(at, f, list) }}, true
+		}
+	}
+	return a, false
+}
+
 func isAggregate(name string) bool {
-	_, ok := aggregates[name]
+	_, ok := aggregateOf(name)
 	return ok
 }
 
@@ -133,6 +165,10 @@ func average(t *translation, at *tree.Call, list []value) value {
 // quantile is the value below which a fraction of the values lie, interpolated.
 func quantile(t *translation, at *tree.Call, list []value) value {
 	q := t.float(at, list[1], "the fraction")
+	t.requireNumber(at, list[0])
+	if at.OrderBy != nil {
+		t.fail(at.OrderBy, "ORDER BY in %s is not supported: the values have an order; from above, the fraction is one minus it", text(at.Name))
+	}
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Quantile(q) }, t.double(at, list[0]))
 }
 
@@ -153,7 +189,7 @@ func (t *translation) withinGroup(e *tree.Call) *tree.Call {
 		}
 		plain.Args = append([]tree.Arg{{Expr: key.Expr}}, fraction...)
 	case "mode":
-		plain.Args = append([]tree.Arg{{Expr: key.Expr}}, e.Args...)
+		plain.Args, plain.OrderBy = append([]tree.Arg{{Expr: key.Expr}}, e.Args...), e.Within
 	case "listagg", "string_agg":
 		plain.OrderBy = e.Within
 	default:
@@ -181,6 +217,26 @@ func populationVariance(e gpuframe.Expr) gpuframe.Expr {
 	return gpuframe.Case().When(n.Eq(0), nil).When(n.Eq(1), 0.0).Else(e.Variance().Mul(n.Sub(1)).TrueDiv(n))
 }
 
+// sampleSkewness is the skewness with the correction for the number of values.
+func sampleSkewness(e gpuframe.Expr) gpuframe.Expr {
+	n := e.Count().Cast(floatType)
+	corrected := e.Skewness().Mul(n.Mul(n.Sub(1.0)).Sqrt()).TrueDiv(n.Sub(2.0))
+	return gpuframe.If(n.Gt(2.0), corrected, nil)
+}
+
+// varied is an aggregate that is null instead of NaN, which equal values have.
+func varied(f func(e gpuframe.Expr) gpuframe.Expr) func(e gpuframe.Expr) gpuframe.Expr {
+	return func(e gpuframe.Expr) gpuframe.Expr { return gpuframe.If(f(e).IsNaN(), nil, f(e)) }
+}
+
+// refused is an aggregate that is an error: the function of the catalog with its name means something else.
+func refused(message string) aggregate {
+	return aggregate{least: 1, most: 2, make: func(t *translation, at *tree.Call, _ []value) value {
+		t.fail(at, "%s", message)
+		return value{}
+	}}
+}
+
 // joinTexts joins the texts of rows with a separator.
 func joinTexts(t *translation, at *tree.Call, list []value) value {
 	separator := ","
@@ -193,7 +249,7 @@ func joinTexts(t *translation, at *tree.Call, list []value) value {
 // aggregateValue returns an aggregate of rows. The name is known.
 func (t *translation) aggregateValue(s *scope, e *tree.Call) value {
 	name := strings.ToLower(text(e.Name))
-	a := aggregates[name]
+	a, _ := aggregateOf(name)
 	if e.Star && name != "count" {
 		t.fail(e, "%s(*) is not possible: only count has this form", name)
 	}
@@ -216,7 +272,7 @@ func (t *translation) aggregateValue(s *scope, e *tree.Call) value {
 			list[i] = t.perRow(s, list[i])
 		}
 	}
-	if e.Distinct && a.ordered {
+	if e.Distinct && (a.ordered || a.sortable && e.OrderBy != nil) {
 		t.fail(e, "%s of DISTINCT values is not supported: use a subquery with SELECT DISTINCT", name)
 	}
 	t.refuseOuter(s, e, list)

@@ -120,7 +120,18 @@ func (t *translation) convertText(at tree.Node, v value, written string, to arro
 	return t.cast(at, v, to)
 }
 
-// convert is CAST.
+// castValue is CAST or TRY_CAST. A literal that is wrong is an error of CAST.
+func (t *translation) castValue(at *tree.Cast, v value) value {
+	to := t.dataType(at.Type)
+	if written, ok := v.constant.(string); ok && at.Try && !isText(to) {
+		if _, _, wrong := t.readLiteral(at, written, to); wrong != "" {
+			return t.nullOf(to)
+		}
+	}
+	return t.convert(at, v, to)
+}
+
+// convert converts as CAST does.
 func (t *translation) convert(at tree.Node, v value, to arrow.DataType) value {
 	if written, ok := v.constant.(string); ok && !isText(to) {
 		known := t.convertText(at, v, written, to)

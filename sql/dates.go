@@ -105,17 +105,45 @@ func dateDiff(t *translation, at *tree.Call, list []value) value {
 	months := func(e gpuframe.Expr) gpuframe.Expr { return e.Year().Mul(12).Add(e.Month()) }
 	f := map[string]func(a, b gpuframe.Expr) gpuframe.Expr{
 		"day":   func(a, b gpuframe.Expr) gpuframe.Expr { return b.DaysSince(a) },
-		"week":  func(a, b gpuframe.Expr) gpuframe.Expr { return b.Truncate("week").DaysSince(a.Truncate("week")).Div(7) },
+		"week":  func(a, b gpuframe.Expr) gpuframe.Expr { return b.DaysSince(a).Div(7) }, // as DuckDB: whole weeks of days, not Mondays
 		"month": func(a, b gpuframe.Expr) gpuframe.Expr { return months(b).Sub(months(a)) },
 		"quarter": func(a, b gpuframe.Expr) gpuframe.Expr {
 			return b.Year().Mul(4).Add(b.Quarter()).Sub(a.Year().Mul(4).Add(a.Quarter()))
 		},
 		"year": func(a, b gpuframe.Expr) gpuframe.Expr { return b.Year().Sub(a.Year()) },
 	}[name]
+	if total, ok := totals[name]; ok {
+		from, to = t.convert(at, from, timestampType), t.convert(at, to, timestampType)
+		f = func(a, b gpuframe.Expr) gpuframe.Expr { return total(b.Truncate(name).Sub(a.Truncate(name))) }
+	}
 	if f == nil {
-		t.fail(at, "date_diff in %q is not supported: use day, week, month, quarter or year", name)
+		t.fail(at, "date_diff in %q is not supported: use microsecond, millisecond, second, minute, hour, day, week, month, quarter or year", name)
 	}
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0], list[1]) }, from, to)
+}
+
+// totals are the units of durations.
+var totals = map[string]func(e gpuframe.Expr) gpuframe.Expr{
+	"hour": gpuframe.Expr.TotalHours, "minute": gpuframe.Expr.TotalMinutes, "second": gpuframe.Expr.TotalSeconds,
+	"millisecond": gpuframe.Expr.TotalMilliseconds, "microsecond": gpuframe.Expr.TotalMicroseconds,
+}
+
+// makeDate is the date of a year, a month and a day, or null if there is none.
+func makeDate(t *translation, at *tree.Call, list []value) value {
+	for i := range list {
+		list[i] = t.convert(at, t.settled(list[i]), int64Type)
+	}
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
+		first := gpuframe.LitOf(dateType, arrow.Date32(0)).AddMonths(e[0].Sub(1970).Mul(12).Add(e[1]).Sub(1))
+		exists := e[1].Between(1, 12).And(e[2].Ge(1)).And(e[2].Le(first.DaysInMonth()))
+		return gpuframe.If(exists, first.AddDays(e[2].Sub(1)), gpuframe.LitOf(dateType, nil))
+	}, list...)
+}
+
+// parsedTime is the timestamp of a text in a format, or null for another text.
+func parsedTime(t *translation, at *tree.Call, list []value) value {
+	format := t.literalText(at, list[1], "the format")
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].ParseTime(format, timestampType) }, list[0])
 }
 
 // lastDay is the last day of the month, a date.

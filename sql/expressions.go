@@ -31,6 +31,9 @@ func (t *translation) expr(s *scope, e tree.Expr) value {
 	case *tree.Unary:
 		return t.unary(s, e)
 	case *tree.Binary:
+		if rows, ok := rowsOf(e.X, e.Y); ok {
+			return t.compareRows(s, e, rows[0], rows[1])
+		}
 		return t.binary(e, e.Op, t.expr(s, e.X), t.expr(s, e.Y))
 	case *tree.Logic:
 		return t.logic(e, e.Or, t.exprs(s, e.Terms))
@@ -45,7 +48,7 @@ func (t *translation) expr(s *scope, e tree.Expr) value {
 	case *tree.Case:
 		return t.choice(s, e)
 	case *tree.Cast:
-		return t.convert(e, t.expr(s, e.X), t.dataType(e.Type))
+		return t.castValue(e, t.expr(s, e.X))
 	case *tree.Call:
 		return t.call(s, e)
 	case *tree.Exists:
@@ -57,7 +60,9 @@ func (t *translation) expr(s *scope, e tree.Expr) value {
 	case *tree.Struct:
 		return t.structValue(s, e)
 	case *tree.FieldOf:
-		return t.field(e, t.expr(s, e.X), e.Name.Text)
+		return t.fieldOf(s, e)
+	case *tree.List:
+		return t.listLiteral(s, e)
 	case *tree.Subscript:
 		return t.subscript(s, e)
 	case *tree.Slice:
@@ -76,8 +81,6 @@ func (t *translation) unsupported(e tree.Expr) {
 		t.fail(e, "* is possible as an item of SELECT and in count(*) only")
 	case *tree.Columns:
 		t.fail(e, "COLUMNS is possible as an item of SELECT and as an argument of its function only, it is not supported here: list the columns")
-	case *tree.List:
-		t.fail(e, "list literals are not supported")
 	case *tree.Comprehension:
 		t.fail(e, "list comprehensions are not supported: use unnest in a subquery")
 	case *tree.Map:
@@ -280,11 +283,18 @@ func (t *translation) between(s *scope, e *tree.Between) value {
 // in translates [NOT] IN.
 func (t *translation) in(s *scope, e *tree.In) value {
 	var result value
+	row, isRow := e.X.(*tree.Row)
 	switch {
+	case isRow && e.Of == nil:
+		result = t.rowIn(s, e, row)
 	case e.Query != nil:
 		result = t.inQuery(s, e, e.X, e.Query)
 	case e.Of != nil:
-		t.fail(e, "IN a list or map is not supported: use list_contains")
+		list, ok := e.Of.(*tree.List)
+		if !ok {
+			t.fail(e, "IN a list or map is not supported: use list_contains")
+		}
+		result = t.isListed(s, e, e.X, list)
 	default:
 		result = t.inList(e, t.expr(s, e.X), t.exprs(s, e.List))
 	}
@@ -391,19 +401,34 @@ func (t *translation) alike(at tree.Node, values []value) []value {
 	return values
 }
 
-// structValue translates {'name': value, …}.
+// structValue translates {'name': value, …}. Its type is that of its values: the text of the expression has no names.
 func (t *translation) structValue(s *scope, e *tree.Struct) value {
-	var values []value
+	result := value{uses: columnSet{}}
+	var types []arrow.Field
+	var fields []gpuframe.Expression
 	for _, f := range e.Fields {
-		values = append(values, t.settled(t.expr(s, f.Value)))
-	}
-	return t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr {
-		fields := make([]gpuframe.Expression, len(list))
-		for i, x := range list {
-			fields[i] = x.As(e.Fields[i].Name.Text)
+		v := t.settled(t.expr(s, f.Value))
+		if v.interval != nil {
+			t.fail(f.Value, "an interval cannot be a field of a struct")
 		}
-		return gpuframe.Struct(fields...)
-	}, values...)
+		result.uses.add(v.uses)
+		types = append(types, arrow.Field{Name: f.Name.Text, Type: v.dataType, Nullable: true})
+		fields = append(fields, v.expr.As(f.Name.Text))
+	}
+	result.expr, result.dataType = gpuframe.Struct(fields...), arrow.StructOf(types...)
+	return result
+}
+
+// fieldOf translates x.name. A struct that is written is not made for one of its fields.
+func (t *translation) fieldOf(s *scope, e *tree.FieldOf) value {
+	if written, ok := e.X.(*tree.Struct); ok {
+		for _, f := range written.Fields {
+			if strings.EqualFold(f.Name.Text, e.Name.Text) {
+				return t.expr(s, f.Value)
+			}
+		}
+	}
+	return t.field(e, t.expr(s, e.X), e.Name.Text)
 }
 
 // subscript translates x[index].
@@ -414,6 +439,14 @@ func (t *translation) subscript(s *scope, e *tree.Subscript) value {
 		return v
 	case v.dataType.ID() == arrow.STRUCT:
 		return t.field(e, v, t.literalText(e.Index, index, "the name of a field"))
+	case isText(v.dataType):
+		n := t.whole(e.Index, index, "the number of a character")
+		return t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr {
+			if n == 0 {
+				return list[0].Substring(1, 0)
+			}
+			return list[0].Substring(n, 1)
+		}, v)
 	case v.dataType.ID() == arrow.LIST || v.dataType.ID() == arrow.LARGE_LIST:
 		n := t.whole(e.Index, index, "the number of an element")
 		if n == 0 {

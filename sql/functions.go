@@ -2,16 +2,16 @@ package sql
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/base/names"
-	"github.com/gpuframe/gpuframe/internal/query/querydata"
+	"github.com/gpuframe/gpuframe/internal/expr/catalog"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
@@ -57,6 +57,11 @@ func part(name string) function {
 	return function{1, 1, func(t *translation, at *tree.Call, list []value) value { return t.datePart(at, name, list[0]) }}
 }
 
+// takesNulls has the functions that are not null for each null argument.
+var takesNulls = map[string]bool{
+	"coalesce": true, "ifnull": true, "nullif": true, "if": true, "greatest": true, "least": true, "concat": true, "concat_ws": true, "list_contains": true, "array_contains": true,
+}
+
 // functions are the functions of SQL by their names, and by those that other functions have in SQL.
 var functions map[string]function
 
@@ -74,24 +79,30 @@ func init() { // the functions refer to the table
 		"abs": {1, 1, func(t *translation, at *tree.Call, list []value) value {
 			return t.sameNumber(at, list[0], gpuframe.Expr.Abs)
 		}},
-		"sign":    {1, 1, sign},
-		"sqrt":    ofDouble(gpuframe.Expr.Sqrt),
-		"exp":     ofDouble(gpuframe.Expr.Exp),
-		"ln":      ofDouble(gpuframe.Expr.Log),
-		"log":     ofDouble(gpuframe.Expr.Log10),
-		"log10":   ofDouble(gpuframe.Expr.Log10),
-		"log2":    ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Log().Div(gpuframe.Lit(2.0).Log()) }),
-		"sin":     ofDouble(gpuframe.Expr.Sin),
-		"cos":     ofDouble(gpuframe.Expr.Cos),
-		"floor":   {1, 1, rounding(gpuframe.Expr.Floor)},
-		"ceil":    {1, 1, rounding(gpuframe.Expr.Ceil)},
-		"ceiling": {1, 1, rounding(gpuframe.Expr.Ceil)},
-		"trunc":   {1, 1, rounding(gpuframe.Expr.Trunc)},
-		"round":   {1, 2, round},
-		"pow":     {2, 2, operator("**")},
-		"power":   {2, 2, operator("**")},
-		"mod":     {2, 2, operator("%")},
-		"isnan":   ofDouble(gpuframe.Expr.IsNaN),
+		"sign":     {1, 1, sign},
+		"sqrt":     ofDouble(gpuframe.Expr.Sqrt),
+		"exp":      ofDouble(gpuframe.Expr.Exp),
+		"ln":       ofDouble(gpuframe.Expr.Log),
+		"log":      ofDouble(gpuframe.Expr.Log10),
+		"log10":    ofDouble(gpuframe.Expr.Log10),
+		"log2":     ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Log().Div(gpuframe.Lit(2.0).Log()) }),
+		"sin":      ofDouble(gpuframe.Expr.Sin),
+		"cos":      ofDouble(gpuframe.Expr.Cos),
+		"floor":    {1, 1, rounding(gpuframe.Expr.Floor)},
+		"ceil":     {1, 1, rounding(gpuframe.Expr.Ceil)},
+		"ceiling":  {1, 1, rounding(gpuframe.Expr.Ceil)},
+		"trunc":    {1, 1, rounding(gpuframe.Expr.Trunc)},
+		"round":    {1, 2, round},
+		"pow":      {2, 2, operator("**")},
+		"power":    {2, 2, operator("**")},
+		"mod":      {2, 2, operator("%")},
+		"isnan":    ofDouble(gpuframe.Expr.IsNaN),
+		"isinf":    ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Abs().Eq(math.Inf(1)) }),
+		"isfinite": ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Abs().LtIEEE(math.Inf(1)) }),
+		"pi":       {0, 0, func(*translation, *tree.Call, []value) value { return constant(math.Pi) }},
+		"radians":  ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Mul(math.Pi / 180) }),
+		"degrees":  ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Mul(180 / math.Pi) }),
+		"xor":      {2, 2, bitXor},
 
 		"lower":             direct(gpuframe.Expr.Lower),
 		"lcase":             direct(gpuframe.Expr.Lower),
@@ -130,28 +141,37 @@ func init() { // the functions refer to the table
 		"regexp_replace": {3, 4, regexReplace},
 		"string_split":   ofTextWith(gpuframe.Expr.Split),
 		"str_split":      ofTextWith(gpuframe.Expr.Split),
+		"hex":            direct(func(e gpuframe.Expr) gpuframe.Expr { return e.Hex().Upper() }),
+		"to_hex":         direct(func(e gpuframe.Expr) gpuframe.Expr { return e.Hex().Upper() }),
+		"right":          {2, 2, right},
+		"lpad":           {3, 3, padded(gpuframe.Expr.PadStart)},
+		"rpad":           {3, 3, padded(gpuframe.Expr.PadEnd)},
+		"split_part":     {3, 3, splitPart},
+		"concat_ws":      {2, many, concatWith},
+		"regexp_extract": {2, 3, regexExtract},
+		"list_slice":     {3, 3, listSlice},
+		"array_slice":    {3, 3, listSlice},
 		"md5": {1, 1, func(t *translation, at *tree.Call, _ []value) value {
 			t.fail(at, "md5 is not supported")
 			return value{}
 		}},
 
-		"date_part":  {2, 2, datePartCall},
-		"datepart":   {2, 2, datePartCall},
-		"date_trunc": {2, 2, dateTrunc},
-		"datetrunc":  {2, 2, dateTrunc},
-		"date_diff":  {3, 3, dateDiff},
-		"datediff":   {3, 3, dateDiff},
-		"date_add":   {2, 2, operator("+")},
-		"last_day":   {1, 1, lastDay},
-		"strftime":   ofTextWith(gpuframe.Expr.FormatTime),
-		"make_date": {3, 3, func(t *translation, at *tree.Call, _ []value) value {
-			t.fail(at, "make_date is not supported: cast a text to date")
-			return value{}
-		}},
-		"dayofmonth": part("day"),
-		"dayofweek":  part("dow"),
-		"dayofyear":  part("doy"),
-		"weekofyear": part("week"),
+		"date_part":    {2, 2, datePartCall},
+		"datepart":     {2, 2, datePartCall},
+		"date_trunc":   {2, 2, dateTrunc},
+		"datetrunc":    {2, 2, dateTrunc},
+		"date_diff":    {3, 3, dateDiff},
+		"datediff":     {3, 3, dateDiff},
+		"date_add":     {2, 2, operator("+")},
+		"last_day":     {1, 1, lastDay},
+		"strftime":     ofTextWith(gpuframe.Expr.FormatTime),
+		"make_date":    {3, 3, makeDate},
+		"strptime":     {2, 2, parsedTime},
+		"try_strptime": {2, 2, parsedTime},
+		"dayofmonth":   part("day"),
+		"dayofweek":    part("dow"),
+		"dayofyear":    part("doy"),
+		"weekofyear":   part("week"),
 
 		"list_contains":  {2, 2, listContains},
 		"array_contains": {2, 2, listContains},
@@ -159,6 +179,7 @@ func init() { // the functions refer to the table
 		"list_min":       direct(gpuframe.Expr.ListMin),
 		"list_max":       direct(gpuframe.Expr.ListMax),
 		"list_avg":       direct(gpuframe.Expr.ListMean),
+		"array_length":   {1, 1, length},
 		"struct_extract": {2, 2, func(t *translation, at *tree.Call, list []value) value {
 			return t.field(at, list[0], t.literalText(at, list[1], "the name of a field"))
 		}},
@@ -194,17 +215,21 @@ func (t *translation) call(s *scope, e *tree.Call) value {
 	if known && (len(e.Args) < f.least || len(e.Args) > f.most) {
 		t.fail(e, "%s has %d arguments, expected %s", name, len(e.Args), f.expected())
 	}
-	if !known && !querydata.HasPlainFunction(name) {
+	other, isOther := catalogued(name, len(e.Args), catalog.Elementwise)
+	if !known && !isOther {
 		t.fail(e, "%s", names.Unknown("function", name, functionNames()))
+	}
+	if literal, ok := listedArgument(e, name); ok {
+		return t.isListed(s, e, e.Args[1].Expr, literal)
 	}
 	list := make([]value, len(e.Args))
 	for i, a := range e.Args {
 		list[i] = t.expr(s, a.Expr)
 	}
 	if !known {
-		return t.catalogued(e, name, list)
+		return t.callOther(e, other, list)
 	}
-	if len(list) > 0 && list[0].null && name != "coalesce" && name != "ifnull" && name != "concat" && name != "greatest" && name != "least" && name != "if" {
+	if slices.ContainsFunc(list, func(v value) bool { return v.null }) && !takesNulls[name] {
 		return value{null: true, uses: columnSet{}}
 	}
 	return f.call(t, e, list)
@@ -220,33 +245,13 @@ func (f function) expected() string {
 	return fmt.Sprintf("%d to %d", f.least, f.most)
 }
 
-// functionNames returns the names of all functions.
-func functionNames() []string {
-	all := slices.Collect(maps.Keys(functions))
-	all = slices.AppendSeq(all, maps.Keys(aggregates))
-	all = slices.AppendSeq(all, maps.Keys(windowFunctions))
-	return append(all, querydata.PlainFunctions()...)
-}
-
-// catalogued calls a function of gpuframe's catalog that has no other name in SQL.
-func (t *translation) catalogued(at *tree.Call, name string, list []value) value {
-	for i := range list {
-		list[i] = t.settled(list[i])
-	}
-	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
-		e, err := querydata.Call(name, list...)
-		if err != nil {
-			t.failAs(at, err)
-		}
-		return e
-	}, list...)
-}
-
 func operator(op string) func(t *translation, at *tree.Call, list []value) value {
 	return func(t *translation, at *tree.Call, list []value) value { return t.binary(at, op, list[0], list[1]) }
 }
 
-func coalesce(t *translation, at *tree.Call, list []value) value {
+func coalesce(t *translation, at *tree.Call, list []value) value { return t.coalesced(at, list...) }
+
+func (t *translation) coalesced(at tree.Node, list ...value) value {
 	if areNull(list) {
 		return list[0]
 	}
@@ -346,8 +351,12 @@ func round(t *translation, at *tree.Call, list []value) value {
 			} else {
 				rounded = rounded.TrueDiv(e[1])
 			}
-			// Infinities, NaN and numbers without a fraction stay as they are.
-			return gpuframe.If(scaled.Abs().LtIEEE(4503599627370496.0), rounded, e[0])
+			// Infinities, NaN and numbers without a fraction stay as they are. As in DuckDB, infinities and NaN are 0 if digits before the point are rounded.
+			rounded = gpuframe.If(scaled.Abs().LtIEEE(4503599627370496.0), rounded, e[0])
+			if digits < 0 {
+				rounded = gpuframe.If(e[0].Abs().LtIEEE(math.Inf(1)).FillNull(true), rounded, 0.0)
+			}
+			return rounded
 		}, list[0], scale)
 	}
 	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].RoundDigits(digits) }, list[0])
@@ -416,6 +425,98 @@ func left(t *translation, at *tree.Call, list []value) value {
 	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].Substring(1, n) }, list[0])
 }
 
+// right is the last characters of a text.
+func right(t *translation, at *tree.Call, list []value) value {
+	n := t.whole(at, list[1], "the number of characters")
+	if n < 0 {
+		t.fail(at, "a negative number of characters is not supported")
+	}
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
+		if n == 0 {
+			return e[0].Substring(1, 0)
+		}
+		return gpuframe.If(e[0].LengthChars().Le(n), e[0], e[0].Substring(-n, n))
+	}, list[0])
+}
+
+// padded is lpad or rpad: a text of a number of characters, which longer ones are cut to.
+func padded(pad func(e gpuframe.Expr, characters int, with rune) gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
+	return func(t *translation, at *tree.Call, list []value) value {
+		n, with := max(t.whole(at, list[1], "the number of characters"), 0), []rune(t.literalText(at, list[2], "the padding"))
+		if len(with) != 1 {
+			t.fail(at, "a padding of %d characters is not supported, expected 1", len(with))
+		}
+		return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return pad(e[0], n, with[0]).Substring(1, n) }, list[0])
+	}
+}
+
+// splitPart is a part of a text that is split at a separator: empty, if there are fewer.
+func splitPart(t *translation, at *tree.Call, list []value) value {
+	separator, n := t.literalText(at, list[1], "the separator"), t.whole(at, list[2], "the number of the part")
+	if separator == "" || n < 1 {
+		t.fail(at, "an empty separator and parts before the first are not supported")
+	}
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
+		return gpuframe.If(e[0].IsNull(), e[0], e[0].SplitPart(separator, n).FillNull(""))
+	}, list[0])
+}
+
+// concatWith joins texts that are not null with a separator before each, and removes the first separator.
+func concatWith(t *translation, at *tree.Call, list []value) value {
+	if list[0].null {
+		return t.nullOf(textType)
+	}
+	separator := t.literalText(at, list[0], "the separator")
+	var texts []value
+	for _, v := range list[1:] {
+		if !v.null {
+			texts = append(texts, t.asText(at, v))
+		}
+	}
+	if len(texts) == 0 {
+		return constant("")
+	}
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
+		parts := make([]any, len(e))
+		for i, x := range e {
+			if texts[i].isConstant() {
+				parts[i] = separator + texts[i].constant.(string)
+				continue
+			}
+			parts[i] = gpuframe.Concat(separator, x).FillNull("")
+		}
+		if len(parts) == 1 {
+			parts = append(parts, "")
+		}
+		return gpuframe.Concat(parts...).Substring(utf8.RuneCountInString(separator)+1, math.MaxInt32)
+	}, texts...)
+}
+
+// regexExtract is the text of a group of the first match, or empty without one.
+func regexExtract(t *translation, at *tree.Call, list []value) value {
+	pattern, group := t.literalText(at, list[1], "the pattern"), 0
+	if len(list) > 2 {
+		group = t.whole(at, list[2], "the number of the group")
+	}
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
+		return gpuframe.If(e[0].IsNull(), e[0], e[0].ExtractRegex(pattern, group).FillNull(""))
+	}, list[0])
+}
+
+// listSlice is the elements of a list from one place to another, as x[from:to] has them.
+func listSlice(t *translation, at *tree.Call, list []value) value {
+	from, to := max(t.whole(at, list[1], "the first element"), 1), t.whole(at, list[2], "the last element")
+	if t.whole(at, list[1], "the first element") < 0 || to < 0 {
+		t.fail(at, "negative places of a slice are not supported")
+	}
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].ListSlice(from-1, max(to-from+1, 0)) }, list[0])
+}
+
+// bitXor is the exclusive or of integers.
+func bitXor(t *translation, at *tree.Call, list []value) value {
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].BitXor(e[1]) }, t.widened(at, list[0]), t.widened(at, t.settled(list[1])))
+}
+
 // position is the place of the first text in the second one.
 func position(t *translation, at *tree.Call, list []value) value {
 	needle := t.literalText(at, list[0], "the text to find")
@@ -439,6 +540,9 @@ func regexReplace(t *translation, at *tree.Call, list []value) value {
 
 // listContains reports whether a list has a literal.
 func listContains(t *translation, at *tree.Call, list []value) value {
+	if list[0].null || list[1].null {
+		return t.nullOf(boolType)
+	}
 	element, ok := list[0].dataType.(arrow.ListLikeType)
 	if !ok {
 		t.fail(at, "%s is no list", typeName(list[0].dataType))

@@ -143,8 +143,10 @@ type aggregation struct {
 // distinctAggregate is an aggregate of the distinct values of an expression.
 type distinctAggregate struct {
 	value, filter *column
-	aggregate     gpuframe.Expr
-	column        *column
+	// order is the order of the values, or nil.
+	order     *tree.OrderKey
+	aggregate gpuframe.Expr
+	column    *column
 }
 
 // addKey adds a key of GROUP BY.
@@ -177,14 +179,14 @@ func (a *aggregation) add(e *tree.Call) {
 	}
 	e = a.withinGroup(e)
 	name := strings.ToLower(text(e.Name))
-	known := aggregates[name]
+	known, _ := aggregateOf(name)
 	c := &column{id: a.unique(name)}
 	a.groups.group.aggregates[print] = c
 	if e.Distinct && !known.once && name != "count" {
 		a.addDistinct(e, c)
 		return
 	}
-	if e.OrderBy != nil && known.ordered {
+	if e.OrderBy != nil && (known.ordered || known.sortable) {
 		a.sortRows(e)
 	}
 	v := a.aggregateValue(a.rows, e)
@@ -225,10 +227,14 @@ func (a *aggregation) orderPrint(o *tree.OrderBy) string {
 func (a *aggregation) addDistinct(e *tree.Call, c *column) {
 	plain := *e
 	plain.Distinct, plain.Filter, plain.OrderBy = false, nil, nil
-	if len(e.Args) != 1 {
-		a.fail(e, "DISTINCT with %d arguments is not supported, expected 1", len(e.Args))
+	d := distinctAggregate{column: c}
+	if len(e.Args) == 0 {
+		a.fail(e, "%s with DISTINCT has no argument", text(e.Name))
 	}
-	d := distinctAggregate{value: a.attach(a.rows.rows, a.settled(a.expr(a.rows, e.Args[0].Expr)), "value"), column: c}
+	if e.OrderBy != nil {
+		d.order = a.orderOfDistinct(e)
+	}
+	d.value = a.attach(a.rows.rows, a.settled(a.expr(a.rows, e.Args[0].Expr)), "value")
 	if e.Filter != nil {
 		d.filter = a.attach(a.rows.rows, a.condition(e.Filter, a.expr(a.rows, e.Filter)), "filter")
 	}
@@ -237,9 +243,23 @@ func (a *aggregation) addDistinct(e *tree.Call, c *column) {
 	a.distinct = append(a.distinct, d)
 }
 
-// ofColumn returns an aggregate of a column instead of its argument.
+// orderOfDistinct returns the order of distinct values, which is one by the values.
+func (a *aggregation) orderOfDistinct(e *tree.Call) *tree.OrderKey {
+	keys := a.orderKeys(e.OrderBy)
+	if len(keys) != 1 || a.fingerprint(a.rows, keys[0].Expr) != a.fingerprint(a.rows, e.Args[0].Expr) {
+		a.fail(e.OrderBy, "DISTINCT with an order by another expression than the argument is not supported: use a derived table")
+	}
+	return &keys[0]
+}
+
+// ofColumn returns an aggregate of a column instead of its first argument.
 func (a *aggregation) ofColumn(e *tree.Call, c *column) value {
-	return aggregates[strings.ToLower(text(e.Name))].make(a.translation, e, []value{c.value()})
+	named, _ := aggregateOf(strings.ToLower(text(e.Name)))
+	list := []value{c.value()}
+	for _, other := range e.Args[1:] {
+		list = append(list, a.expr(a.rows, other.Expr))
+	}
+	return named.make(a.translation, e, list)
 }
 
 // result returns the groups by some keys, with all aggregates.
@@ -252,6 +272,9 @@ func (a *aggregation) result(keys []*column) *relation {
 			branch = branch.Filter(gpuframe.Col(d.filter.id))
 		}
 		branch = branch.Select(append(cols(keys), gpuframe.Col(d.value.id))...).Distinct()
+		if d.order != nil {
+			branch = branch.Sort(ordering(d.value, *d.order))
+		}
 		branch = grouped(branch, keys, []gpuframe.Expression{d.aggregate.As(d.column.id)})
 		groups.query = a.withBranch(groups.query, branch, keys)
 	}

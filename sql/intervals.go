@@ -46,12 +46,18 @@ func (t *translation) intervalValue(s *scope, at *tree.Interval) value {
 		return result
 	case at.Unit == "":
 		t.fail(at, "the interval has no unit: write interval '3 days' or interval (n) day")
-	case !isInteger(number.dataType):
+	case isFloat(number.dataType) || isDecimal(number.dataType):
+		number = t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Trunc().Cast(int64Type) }, t.double(at, number))
+	case !number.null && !isInteger(number.dataType):
 		t.fail(at, "the number of an interval is %s, expected an integer", typeName(number.dataType))
 	}
 	u, ok := units[at.Unit]
 	if !ok {
 		t.fail(at, "%q is no unit of intervals", at.Unit)
+	}
+	if number.null {
+		*u.part(result.interval) = t.nullOf(int64Type)
+		return result
 	}
 	*u.part(result.interval) = t.times(at, number, u.number)
 	return result

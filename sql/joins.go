@@ -208,9 +208,18 @@ func common(or *tree.Logic) (list []tree.Expr) {
 	return list
 }
 
+// equality returns a term that is an equality of two values.
+func equality(e tree.Expr) (b *tree.Binary, ok bool) {
+	if b, ok = e.(*tree.Binary); !ok || b.Op != "=" {
+		return nil, false
+	}
+	_, areRows := rowsOf(b.X, b.Y)
+	return b, !areRows
+}
+
 // term translates a term of a condition.
 func (t *translation) term(s *scope, e tree.Expr) condition {
-	if b, ok := e.(*tree.Binary); ok && b.Op == "=" && s.group == nil {
+	if b, ok := equality(e); ok && s.group == nil {
 		x, y := t.expr(s, b.X), t.expr(s, b.Y)
 		c := condition{at: e, value: t.binary(e, "=", x, y)}
 		c.left, c.right = t.keys(e, x, y)

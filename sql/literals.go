@@ -3,6 +3,7 @@ package sql
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -154,38 +155,57 @@ func (t *translation) typedText(at *tree.TypedText) value {
 
 // parsed returns a text as a value of a type. ok is false if the type has no such literals.
 func (t *translation) parsed(at tree.Node, written string, to arrow.DataType) (v value, ok bool) {
+	v, ok, wrong := t.readLiteral(at, written, to)
+	if wrong != "" {
+		t.fail(at, wrong, written)
+	}
+	return v, ok
+}
+
+// readLiteral is parsed for texts that may be no literal of the type: then it returns the form of an error.
+func (t *translation) readLiteral(at tree.Node, written string, to arrow.DataType) (v value, ok bool, wrong string) {
 	trimmed := strings.TrimSpace(written)
 	switch {
 	case isDate(to):
 		day, err := parseTime(trimmed)
 		if err != nil || day.Hour()+day.Minute()+day.Second()+day.Nanosecond() != 0 {
-			t.fail(at, "%q is no date: write '2006-01-02'", written)
+			return v, true, "%q is no date: write '2006-01-02'"
 		}
-		return constant(arrow.Date32FromTime(day)), true
+		return constant(arrow.Date32FromTime(day)), true, ""
 	case isTimestamp(to):
 		instant, err := parseTime(trimmed)
 		if err != nil {
-			t.fail(at, "%q is no timestamp: write '2006-01-02 15:04:05'", written)
+			return v, true, "%q is no timestamp: write '2006-01-02 15:04:05'"
 		}
-		return inZone(constant(arrow.Timestamp(instant.UnixMicro())), to), true
+		return inZone(constant(arrow.Timestamp(instant.UnixMicro())), to), true, ""
 	case isBool(to):
 		b, err := strconv.ParseBool(strings.ToLower(trimmed))
 		if err != nil {
-			t.fail(at, "%q is no boolean: write 'true' or 'false'", written)
+			return v, true, "%q is no boolean: write 'true' or 'false'"
 		}
-		return constant(b), true
-	case isInteger(to):
-		n, err := strconv.ParseInt(trimmed, 10, 64)
-		if err != nil {
-			t.fail(at, "%q is no integer", written)
-		}
-		return constant(n), true
-	case isFloat(to):
-		return t.floatLiteral(at, trimmed), true
-	case isDecimal(to):
-		return t.decimalLiteral(at, trimmed), true
+		return constant(b), true, ""
+	case isNumber(to):
+		return t.readNumber(at, trimmed, to)
 	}
-	return v, false
+	return v, false, ""
+}
+
+// readNumber is readLiteral of numbers.
+func (t *translation) readNumber(at tree.Node, trimmed string, to arrow.DataType) (v value, ok bool, wrong string) {
+	x, err := strconv.ParseFloat(trimmed, 64)
+	switch {
+	case err != nil || isDecimal(to) && (math.IsInf(x, 0) || math.IsNaN(x)):
+		return v, true, "%q is no number of the type"
+	case isDecimal(to):
+		return t.decimalLiteral(at, trimmed), true, ""
+	case isFloat(to):
+		return constant(x), true, ""
+	}
+	n, err := strconv.ParseInt(trimmed, 10, 64)
+	if err != nil {
+		return v, true, "%q is no integer"
+	}
+	return constant(n), true, ""
 }
 
 // parseTime reads a date, or a date with a time of day.

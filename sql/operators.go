@@ -54,6 +54,9 @@ func (t *translation) binary(at tree.Node, op string, a, b value) value {
 
 // arithmetic translates an operator of two numbers.
 func (t *translation) arithmetic(at tree.Node, op string, a, b value) value {
+	if a.null && a.dataType == nil && isTemporal(b) || b.null && b.dataType == nil && isTemporal(a) {
+		return value{null: true, uses: columnSet{}}
+	}
 	for _, v := range []value{a, b} {
 		if v.interval != nil || !v.null && !isNumber(v.dataType) {
 			t.fail(at, "operator %s has an operand of type %s, expected numbers", op, typeOf(v))

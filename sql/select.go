@@ -95,7 +95,7 @@ func (t *translation) isStandIn(s, rows *scope, set *tableSet, b *tree.Select) b
 	}
 	equal := map[*column]*column{}
 	for _, e := range conjuncts(b.Where) {
-		if x, ok := e.(*tree.Binary); ok && x.Op == "=" && !hasSubquery(e) {
+		if x, ok := equality(e); ok && !hasSubquery(e) {
 			left, right := columnOf(t.expr(rows, x.X)), columnOf(t.expr(rows, x.Y))
 			if left != nil && right != nil && values[left] && !values[right] {
 				equal[left] = right
@@ -141,10 +141,13 @@ func columnOf(v value) *column {
 	return nil
 }
 
+// hasSubquery reports whether an expression joins its rows with others: those of a query, or of a list of literals.
 func hasSubquery(e tree.Expr) (has bool) {
 	walk(e, func(n tree.Node) bool {
-		_, isQuery := n.(*tree.Query)
-		has = has || isQuery
+		switch n.(type) {
+		case *tree.Query, *tree.List:
+			has = true
+		}
 		return !has
 	})
 	return has

@@ -25,6 +25,9 @@ func (t *translation) keepMatches(s *scope, e tree.Expr) bool {
 		// Conditions on rows with equal keys cost more than joins: question 21 of TPC-H took longer with them first.
 		return s.tables == nil && t.match(s, kind, nil, e.Query)
 	case *tree.In:
+		if row, isRow := e.X.(*tree.Row); isRow {
+			return e.Query != nil && !e.Not && t.keepMatches(s, rowExists(e, row, e.Query))
+		}
 		if e.Query != nil && !hasSubquery(e.X) {
 			return !e.Not && t.match(s, kind, e.X, e.Query) || t.matchAny(s, e)
 		}
@@ -143,7 +146,7 @@ func (t *translation) matchList(s *scope, e *tree.In) bool {
 	}
 	all := t.unified(e, append([]value{x}, t.exprs(s, e.List)...)...)
 	y := &column{id: t.unique("listed")}
-	list, ok := t.listed(y, all[1:], e.Not)
+	list, ok := t.listed(e, y, all[1:], e.Not)
 	if !ok {
 		return false
 	}
@@ -165,7 +168,7 @@ func (t *translation) matchList(s *scope, e *tree.In) bool {
 }
 
 // listed returns the rows of literals, and sets the type of their column. Nulls are left out, unless they decide.
-func (t *translation) listed(y *column, literals []value, nullsDecide bool) (list gpuframe.Query, ok bool) {
+func (t *translation) listed(at tree.Node, y *column, literals []value, nullsDecide bool) (list gpuframe.Query, ok bool) {
 	for _, v := range literals {
 		if !v.isConstant() || v.null && nullsDecide || !v.null && y.dataType != nil && !arrow.TypeEqual(y.dataType, v.dataType) {
 			return list, false
@@ -180,23 +183,7 @@ func (t *translation) listed(y *column, literals []value, nullsDecide bool) (lis
 	builder := array.NewBuilder(memory.DefaultAllocator, y.dataType)
 	defer builder.Release()
 	for _, v := range literals {
-		if v.null {
-			continue
-		}
-		switch b := builder.(type) {
-		case *array.Int64Builder:
-			b.Append(v.constant.(int64))
-		case *array.StringBuilder:
-			b.Append(v.constant.(string))
-		case *array.Date32Builder:
-			b.Append(v.constant.(arrow.Date32))
-		case *array.TimestampBuilder:
-			instant, isInstant := v.constant.(arrow.Timestamp)
-			if !isInstant || !arrow.TypeEqual(y.dataType, timestampType) {
-				return list, false
-			}
-			b.Append(instant)
-		default:
+		if !v.null && !t.appendLiteral(at, builder, v) {
 			return list, false
 		}
 	}

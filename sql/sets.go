@@ -67,6 +67,9 @@ func valueOr(c *column) value {
 	return c.value()
 }
 
+// isNullColumn reports whether all values of a column of a set operation are null without a type.
+func isNullColumn(c *column) bool { return c == nil || c.isNull }
+
 // combined combines the rows of two queries. Columns have the names of the left one, and the type of both.
 func (t *translation) combined(at *tree.SetOperation, left, right output) output {
 	out := output{}
@@ -74,14 +77,15 @@ func (t *translation) combined(at *tree.SetOperation, left, right output) output
 	for _, p := range t.pairs(at, left.columns, right.columns) {
 		both := t.alikeTypes(at, valueOr(p.left), valueOr(p.right))
 		c := cmp.Or(p.left, p.right)
-		out.columns = append(out.columns, &column{table: c.table, name: c.name, id: t.unique(c.name), dataType: both[0].dataType})
+		out.columns = append(out.columns, &column{table: c.table, name: c.name, id: t.unique(c.name), dataType: both[0].dataType, isNull: isNullColumn(p.left) && isNullColumn(p.right)})
 		id := out.columns[len(out.columns)-1].id
 		l, r = append(l, both[0].expr.As(id)), append(r, both[1].expr.As(id))
 	}
 	for i, c := range left.carried {
 		out.carried = append(out.carried, &column{id: t.unique("dependence"), dataType: c.dataType})
 		id := out.carried[i].id
-		l, r = append(l, gpuframe.Col(c.id).As(id)), append(r, gpuframe.Col(right.carried[i].id).Cast(c.dataType).As(id))
+		same := t.convert(at, right.carried[i].value(), c.dataType)
+		l, r = append(l, gpuframe.Col(c.id).As(id)), append(r, same.expr.As(id))
 	}
 	a, b := left.query.Select(l...), right.query.Select(r...)
 	switch {

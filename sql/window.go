@@ -96,7 +96,7 @@ func (t *translation) windowValue(s *scope, e *tree.Call, name string) value {
 		if e.OrderBy != nil {
 			t.fail(e.OrderBy, "ORDER BY in an aggregate with OVER is not supported: the window has an order")
 		}
-		if e.Distinct && !aggregates[name].once {
+		if a, _ := aggregateOf(name); e.Distinct && !a.once {
 			t.fail(e, "DISTINCT in an aggregate with OVER is not supported: use a derived table")
 		}
 		v = t.aggregateValue(s, t.withoutFilter(e, name))
@@ -143,7 +143,7 @@ func (t *translation) withoutFilter(e *tree.Call, name string) *tree.Call {
 	if e.Filter == nil {
 		return e
 	}
-	if aggregates[name].ordered && name != "string_agg" {
+	if a, _ := aggregateOf(name); a.ordered && name != "string_agg" {
 		t.fail(e.Filter, "FILTER of %s with OVER is not supported: use CASE in its argument", name)
 	}
 	plain := *e
@@ -212,11 +212,7 @@ func (t *translation) clausesOf(s *scope, w *tree.Window) (partition []tree.Expr
 
 // window returns the partitions and the order of OVER, with its keys, and the frame that is written.
 func (t *translation) window(s *scope, w *tree.Window) (window gpuframe.Window, order []gpuframe.Ordering, frame *tree.Frame) {
-	partition, keys, frame := t.clausesOf(s, w)
-	var by []gpuframe.Expression
-	for _, e := range partition {
-		by = append(by, t.settled(t.expr(s, e)).expr)
-	}
+	_, keys, frame := t.clausesOf(s, w)
 	for _, key := range t.orderKeys(keys) {
 		v := t.settled(t.expr(s, key.Expr))
 		if v.isConstant() {
@@ -224,7 +220,7 @@ func (t *translation) window(s *scope, w *tree.Window) (window gpuframe.Window, 
 		}
 		order = append(order, ordered(v.expr, key))
 	}
-	return gpuframe.By(by...).OrderBy(order...), order, frame
+	return t.partitionOf(s, w).OrderBy(order...), order, frame
 }
 
 // framed restricts a window to its frame. Without one in the text it is all rows up to the last with the keys
@@ -317,11 +313,28 @@ func offset(bound int64) any {
 	return int(bound)
 }
 
-// partitionOf returns a window without an order.
+// partitionOf returns a window without an order. In a subquery that depends on rows around it, each of their values has separate
+// partitions.
 func (t *translation) partitionOf(s *scope, w *tree.Window) gpuframe.Window {
-	plain := *w
-	window, _, _ := t.window(s, &plain)
-	return window
+	partition, _, _ := t.clausesOf(s, w)
+	var by []gpuframe.Expression
+	for _, e := range partition {
+		by = append(by, t.settled(t.expr(s, e)).expr)
+	}
+	var ids []string
+	for _, c := range s.domain {
+		if s.group != nil {
+			c = s.group.columns[c]
+		}
+		if c != nil && !slices.Contains(ids, c.id) {
+			ids = append(ids, c.id)
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		by = append(by, gpuframe.Col(id))
+	}
+	return gpuframe.By(by...)
 }
 
 // frameBound returns a bound of a frame in rows from the current one.

@@ -180,7 +180,8 @@ func (w *windowing) value(e tree.Expr) (v value, ok bool) {
 	w.eachAggregate(e, func(call *tree.Call) { calls = append(calls, call) })
 	for _, call := range calls {
 		name := strings.ToLower(text(call.Name))
-		if call.Distinct && !aggregates[name].once || call.OrderBy != nil || call.Within != nil || aggregates[name].ordered || !isWhole && !ofCopies[name] {
+		a, _ := aggregateOf(name)
+		if call.Distinct && !a.once || call.OrderBy != nil || call.Within != nil || a.ordered || !isWhole && !ofCopies[name] {
 			return v, false
 		}
 		if w.around.group != nil && (!isWhole || len(w.keys) > 0 || len(w.filter) > 0 || ofParts[name] == nil || w.part(call) == nil) {

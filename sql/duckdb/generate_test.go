@@ -13,8 +13,8 @@ type generator struct {
 	aliases int
 	// outer are the columns of the queries around the one at hand.
 	outer []field
-	// depth is the number of queries around it.
-	depth int
+	// depth is the number of queries around it, and derived that of the derived tables.
+	depth, derived int
 	// total is set while the id columns in view name each row.
 	total bool
 }
@@ -79,68 +79,25 @@ func (g *generator) expr(in []field, kind string, depth int) string {
 		}
 		return g.column(in, kind)
 	}
-	e := func(kind string) string { return g.expr(in, kind, depth-1) }
-	switch g.IntN(9) {
-	case 0:
-		return fmt.Sprintf("case when %s then %s else %s end", e("bool"), e(kind), e(kind))
-	case 1:
-		return fmt.Sprintf("coalesce(%s, %s)", e(kind), e(kind))
-	case 2:
-		return fmt.Sprintf("case %s when %s then %s end", e("number"), e("number"), e(kind))
-	case 3:
-		if kind != "bool" {
-			return fmt.Sprintf("nullif(%s, %s)", e(kind), e(kind))
-		}
-	case 4:
-		if g.depth < 2 && kind != "bool" && kind != "timestamp" && g.chance(2) {
-			return g.scalar(in, kind)
-		}
+	if kind == "bool" {
+		return g.condition(in, depth)
 	}
-	switch kind {
-	case "number":
-		return g.pick("("+e(kind)+" + "+e(kind)+")", "("+e(kind)+" - "+e(kind)+")", "("+g.column(in, kind)+" * "+g.literal(kind)+")", "abs("+e(kind)+")",
-			"("+e(kind)+" % "+g.pick("2", "3", "0")+")", "("+e(kind)+" // "+g.pick("2", "3", "-2", "0")+")", "-("+e(kind)+")", "greatest("+e(kind)+", "+e(kind)+")", "least("+e(kind)+", "+e(kind)+", 3)",
-			"length("+e("text")+")", "year("+e("date")+")", "date_diff('day', "+e("date")+", "+e("date")+")", "cast("+e("bool")+" as integer)", "sign("+e(kind)+")", "day("+e("timestamp")+")")
-	case "decimal":
-		return g.pick("("+g.column(in, kind)+" + "+g.column(in, kind)+")", "("+g.column(in, kind)+" - "+g.literal(kind)+")", "abs("+e(kind)+")", "("+g.column(in, kind)+" * "+g.literal(kind)+")", "round("+g.column(in, kind)+", 1)")
-	case "double":
-		return g.pick("("+e(kind)+" + "+e("number")+")", "("+e("number")+" / "+e("number")+")", "abs("+e(kind)+")", "round("+g.column(in, kind)+", 1)", "cast("+e("decimal")+" as double)", "floor("+e(kind)+")", "sqrt(abs("+e("double")+"))")
-	case "text":
-		return g.pick("lower("+e(kind)+")", "upper("+e(kind)+")", e(kind)+" || "+e(kind), "substring("+e(kind)+", 1, 2)", "concat("+e(kind)+", 'x', "+e(kind)+")", "replace("+e(kind)+", 'o', 'u')", "cast("+e("number")+" as varchar)", "trim("+e(kind)+")")
-	case "date":
-		return g.pick(e(kind)+" + "+g.pick("1", "30"), "cast(date_trunc('month', "+e(kind)+") as date)", "last_day("+e(kind)+")", "greatest("+e(kind)+", "+e(kind)+")", "cast("+e("timestamp")+" as date)")
-	case "timestamp":
-		return g.pick(e(kind)+" + interval 1 hour", e("date")+" + interval '1' month", "date_trunc('hour', "+e(kind)+")", "cast("+e("date")+" as timestamp)")
+	if g.depth < 2 && kind != "timestamp" && g.chance(18) {
+		return g.scalar(in, kind)
 	}
-	return g.condition(in, depth)
+	if g.chance(3) {
+		return g.filled(in, strings.ReplaceAll(g.pick(anyForms...), "SAME", kind), depth)
+	}
+	return g.filled(in, g.pick(forms[kind]...), depth)
 }
 
 // condition returns an expression that is a bool.
 func (g *generator) condition(in []field, depth int) string {
-	kind := g.pick("number", "number", "text", "date", "decimal", "double", "timestamp")
-	e := func(kind string) string { return g.expr(in, kind, depth-1) }
 	if g.depth < 2 && g.chance(5) {
 		return g.predicate(in)
 	}
-	switch g.IntN(9) {
-	case 0:
-		return fmt.Sprintf("(%s and %s)", e("bool"), e("bool"))
-	case 1:
-		return fmt.Sprintf("(%s or %s)", e("bool"), e("bool"))
-	case 2:
-		return fmt.Sprintf("not (%s)", e("bool"))
-	case 3:
-		return fmt.Sprintf("%s is %snull", e(kind), g.pick("", "not "))
-	case 4:
-		return fmt.Sprintf("%s %sbetween %s and %s", e(kind), g.pick("", "not "), e(kind), e(kind))
-	case 5:
-		return fmt.Sprintf("%s %sin (%s, %s, %s)", e(kind), g.pick("", "not "), g.literal(kind), e(kind), g.literal(kind))
-	case 6:
-		return fmt.Sprintf("%s is %sdistinct from %s", e(kind), g.pick("", "not "), e(kind))
-	case 7:
-		return fmt.Sprintf("%s %slike %s", e("text"), g.pick("", "not "), g.pick("'%o'", "'a%'", "'_'", "'%b%'"))
-	}
-	return fmt.Sprintf("%s %s %s", e(kind), g.pick("=", "<>", "<", "<=", ">", ">="), e(kind))
+	kind := g.pick("number", "number", "text", "date", "decimal", "double", "timestamp")
+	return g.filled(in, strings.ReplaceAll(g.pick(forms["bool"]...), "SAME", kind), depth)
 }
 
 // inner draws a query within an expression, which sees the columns around it.
@@ -207,7 +164,15 @@ func (g *generator) predicate(in []field) string {
 		case 2:
 			return fmt.Sprintf("%s %sin (select %s from %s%s group by 1)", left, g.pick("", "not "), g.ownColumn(rows, kind), from, g.where(rows))
 		}
-		return fmt.Sprintf("%s %sin (select %s from %s%s)", left, g.pick("", "not "), g.expr(rows, kind, 1), from, g.where(rows))
+		value, where := g.expr(rows, kind, 1), g.where(rows)
+		tail := g.pick("", "", "", " group by 1", " having count(*) > 0", fmt.Sprintf(" union select %s from c", g.pick("w", "k", "3")), " order by 1 limit 2")
+		if tail == " having count(*) > 0" {
+			value = g.pick("min(", "max(") + value + ")"
+		}
+		if strings.Contains(tail, "union") && kind == "text" {
+			tail = " union all select name from c"
+		}
+		return fmt.Sprintf("%s %sin (select %s from %s%s%s)", left, g.pick("", "not "), value, from, where, tail)
 	})
 }
 
@@ -256,10 +221,12 @@ func (g *generator) plain(in []field) string {
 func (g *generator) table() (text string, fields []field) {
 	g.aliases++
 	alias := fmt.Sprintf("t%d", g.aliases)
-	if g.depth == 0 && g.chance(5) {
+	if g.derived < 2 && g.chance(5) {
 		outer, depth := g.outer, g.depth
 		g.outer, g.depth = nil, 9
-		inner, kinds := g.selection()
+		g.derived++
+		inner, kinds := g.derivedTable()
+		g.derived--
 		g.outer, g.depth = outer, depth
 		for i, kind := range kinds {
 			fields = append(fields, field{fmt.Sprintf("%s.c%d", alias, i), kind})
@@ -301,7 +268,11 @@ func (g *generator) selection() (text string, kinds []string) {
 	if g.chance(6) {
 		distinct = "distinct "
 	}
-	return fmt.Sprintf("select %s%s from %s%s", distinct, strings.Join(items, ", "), from, g.where(fields)), kinds
+	text = fmt.Sprintf("select %s%s from %s%s", distinct, strings.Join(items, ", "), from, g.where(fields))
+	if distinct == "" && g.chance(8) {
+		text += fmt.Sprintf(" qualify %s %s 2", g.window(fields), g.pick("<=", ">", "="))
+	}
+	return text, kinds
 }
 
 // window returns a window function of a number.
@@ -369,28 +340,49 @@ func (g *generator) groups(from string, fields []field) (text string, kinds []st
 		if g.depth == 0 && g.chance(6) {
 			e = g.expr(fields, kind, 2)
 		}
-		fold := fmt.Sprintf("%s(%s)", g.pick("min", "max"), e)
-		if kind == "number" {
-			fold = g.pick("sum("+e+")", "count("+e+")", "count(*)", "count(distinct "+e+")", "sum(distinct "+e+")", "max("+e+") - min("+e+")", "min("+e+")")
-		}
+		fold, result := g.fold(e, kind)
 		if g.chance(4) && !strings.Contains(fold, " - ") {
 			fold += " filter (where " + g.plain(fields) + ")"
 		}
+		kind = result
 		items, kinds = append(items, fmt.Sprintf("%s as c%d", fold, len(items))), append(kinds, kind)
 	}
 	text = fmt.Sprintf("select %s from %s%s", strings.Join(items, ", "), from, g.where(fields))
 	if len(keys) > 0 {
-		text += " group by " + g.pick(strings.Join(keys, ", "), strings.Join(keys, ", "), "rollup("+strings.Join(keys, ", ")+")", "all")
+		text += " group by " + g.pick(strings.Join(keys, ", "), strings.Join(keys, ", "), "rollup("+strings.Join(keys, ", ")+")", "cube("+strings.Join(keys, ", ")+")", "grouping sets (("+strings.Join(keys, ", ")+"), ("+keys[0]+"), ())", "all")
 	}
 	if g.chance(4) {
-		text += " having " + g.pick("count(*) > 1", "max("+g.plainExpr(fields, "number")+") > 1")
+		text += " having " + g.pick("count(*) > 1", "max("+g.plainExpr(fields, "number")+") > 1", "not (sum("+g.column(fields, "number")+") < 2)", "min("+g.column(fields, "text")+") is null or count(*) between 1 and 3")
+	}
+	if !strings.HasSuffix(text, " all") && !strings.Contains(text, " by all having") && g.chance(8) {
+		text += " qualify rank() over (order by " + g.pick("count(*)", "max("+g.column(fields, "number")+")") + g.pick("", " desc") + ") <= 2"
 	}
 	return text, kinds
+}
+
+// fold returns an aggregate of an expression of a kind, and the kind of its result.
+func (g *generator) fold(e, kind string) (text, result string) {
+	if kind == "number" && g.chance(3) {
+		return g.pick("avg(", "stddev(", "var_pop(", "median(", "var_samp(", "stddev_pop(", "skewness(", "kurtosis(", "kurtosis_pop(") + e + ")", "double"
+	}
+	if g.chance(8) {
+		return "string_agg(" + e + "::varchar, '-' order by " + e + ")", "text"
+	}
+	if g.chance(8) {
+		return g.pick("bool_and(", "bool_or(") + e + " is not null)", "bool"
+	}
+	if kind == "number" {
+		return g.pick("sum("+e+")", "count("+e+")", "count(*)", "count(distinct "+e+")", "sum(distinct "+e+")", "max("+e+") - min("+e+")", "min("+e+")"), kind
+	}
+	return fmt.Sprintf("%s(%s)", g.pick("min", "max"), e), kind
 }
 
 // statement returns a statement, and whether the order of its rows is known.
 func (g *generator) statement() string {
 	text, kinds := g.selection()
+	if g.chance(3) {
+		return g.shape(text, kinds)
+	}
 	switch g.IntN(9) {
 	case 5:
 		return g.twins()

@@ -84,12 +84,12 @@ func open(t *testing.T, seed uint64) *peers {
 
 // openEmpty opens both without tables.
 func openEmpty(t *testing.T) *peers {
-	engine, err := gpuframe.Open(gpuframe.Device("host"))
+	engine, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(2<<30)) // a random statement can have any number of rows
 	require.NoError(t, err)
 	db, err := sql.Open("duckdb", "")
 	require.NoError(t, err)
 	db.SetMaxOpenConns(1)
-	_, err = db.Exec("set memory_limit = '2GB'") // a random statement can have any number of rows
+	_, err = db.Exec("set memory_limit = '2GB'")
 	require.NoError(t, err)
 	p := &peers{gpusql.New(engine), engine, db}
 	t.Cleanup(func() {
@@ -210,6 +210,14 @@ func valueOf(c arrow.Array, i int) string {
 		return instant(c.Value(i).ToTime(c.DataType().(*arrow.TimestampType).Unit))
 	case *array.Date32:
 		return instant(c.Value(i).ToTime())
+	case *array.Time64:
+		return instant(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).Add(c.Value(i).ToTime(c.DataType().(*arrow.Time64Type).Unit).Sub(time.Unix(0, 0).UTC())))
+	case *array.Struct:
+		fields := map[string]string{}
+		for f, field := range c.DataType().(*arrow.StructType).Fields() {
+			fields[field.Name] = valueOf(c.Field(f), i)
+		}
+		return fmt.Sprint(fields)
 	case *array.List:
 		from, to := c.ValueOffsets(i)
 		var list []string
@@ -268,6 +276,12 @@ func peerValue(v any) string {
 		return rational(new(big.Rat).SetFrac(v.Value, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(v.Scale)), nil)))
 	case time.Time:
 		return instant(v)
+	case map[string]any:
+		fields := map[string]string{}
+		for name, each := range v {
+			fields[name] = peerValue(each)
+		}
+		return fmt.Sprint(fields)
 	case []any:
 		var list []string
 		for _, each := range v {

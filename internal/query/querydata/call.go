@@ -1,44 +1,33 @@
 package querydata
 
 import (
+	"context"
 	"fmt"
-	"slices"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/expr/catalog"
 )
 
-// PlainFunctions returns the names of the functions of the values of a row whose arguments are expressions
-// only: those that [Call] calls.
-func PlainFunctions() []string {
-	var list []string
-	for _, f := range catalog.All() {
-		if HasPlainFunction(f.Name) {
-			list = append(list, f.Name)
-		}
-	}
-	return list
-}
-
-// HasPlainFunction reports whether [PlainFunctions] has a name.
-func HasPlainFunction(name string) bool {
-	f := catalog.OfDocument(name)
-	isOther := func(p catalog.Parameter) bool { return !p.Type.IsOperand() }
-	return f.Kind == catalog.Elementwise && !slices.ContainsFunc(f.Parameters, isOther)
-}
-
-// Call returns a function of expressions by its name in documents, one of [PlainFunctions].
+// Call returns a function of the catalog by its name in documents. The members are its parameters that are no operands, by
+// their names, as decoded JSON: numbers are a json.Number.
 //
 // # Errors
 //
-// The error wraps [ErrDocument].
-func Call(name string, arguments ...gpuframe.Expr) (gpuframe.Expr, error) {
+// The error is an [*Error], which wraps [ErrDocument].
+func Call(name string, operands []gpuframe.Expr, members map[string]any) (gpuframe.Expr, error) {
 	f, ok := functions[name]
-	if !ok || !HasPlainFunction(name) {
-		return gpuframe.Expr{}, fmt.Errorf("querydata: no function of expressions alone is called %q: %w", name, ErrDocument)
+	if !ok || catalog.OfDocument(name).Name == "" {
+		return gpuframe.Expr{}, fmt.Errorf("querydata: no function is called %q: %w", name, ErrDocument)
 	}
-	if len(arguments) < f.least || len(arguments) > f.most {
-		return gpuframe.Expr{}, fmt.Errorf("querydata: %q has %d arguments, expected %s: %w", name, len(arguments), f.expected(), ErrDocument)
+	if len(operands) < f.least || len(operands) > f.most {
+		return gpuframe.Expr{}, fmt.Errorf("querydata: %q has %d operands, expected %s: %w", name, len(operands), f.expected(), ErrDocument)
 	}
-	return f.call(nil, arguments), nil
+	r := &reading{ctx: context.Background()}
+	o := &object{value: value{r, "", members}, members: members}
+	e := f.call(o, operands)
+	o.end()
+	if r.err != nil {
+		return gpuframe.Expr{}, r.err
+	}
+	return e, nil
 }

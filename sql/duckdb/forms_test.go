@@ -1,0 +1,82 @@
+package duckdb
+
+import "strings"
+
+// forms are expressions by their kinds: {kind} stands for an expression, {.kind} for a column, {'kind} for a literal, and {a|b} for one of
+// several texts.
+var forms = map[string][]string{
+	"number": {
+		"({number} + {number})", "({number} - {number})", "({.number} * {'number})", "({number} % {2|3|0})", "({number} // {2|3|-2|0})", "-({number})", "abs({number})", "sign({number})",
+		"greatest({number}, {number})", "least({number}, {number}, 3)", "mod({number}, 3)", "({number} & 3)", "({number} | 4)", "round({number})", "cast({bool} as integer)", "cast({decimal} as integer)",
+		"length({text})", "strpos({text}, {'o'|'a'|''|'bc'})", "position('b' in {text})", "strlen({text})", "instr({text}, 'b')", "try_cast({text} as integer)", "try_cast({text} as bigint)",
+		"{year|month|day|quarter|dayofweek|isodow|dayofyear|week|isoyear|weekday|weekofyear|dayofmonth}({date})", "{year|month|day|hour|minute|second}({timestamp})",
+		"extract({year|month|day|quarter|dow|doy|week|isodow} from {date})", "date_part('{hour|minute|year|month|day}', {timestamp})",
+		"date_diff('{day|month|year|week|quarter}', {date}, {date})", "date_diff('{hour|minute|day|month|second}', {timestamp}, {timestamp})", "({date} - {date})",
+		"if({bool}, {number}, {number})", "{'a': {number}, 'b': {text}}.a", "struct_extract({'p': {number}}, 'p')",
+	},
+	"decimal": {
+		"({.decimal} + {.decimal})", "({.decimal} - {'decimal})", "abs({decimal})", "({.decimal} * {'decimal})", "round({.decimal}, {1|0|2})", "-({.decimal})", "greatest({.decimal}, {.decimal})",
+		"cast({.number} as decimal(18,2))", "least({.decimal}, {'decimal})", "({.decimal} + {'number})",
+	},
+	"double": {
+		"({double} + {number})", "({double} - {double})", "({.double} * {'double})", "({number} / {number})", "({double} / {2|0|-4})", "abs({double})", "round({.double}, {1|0|2|-1})", "cast({decimal} as double)",
+		"{floor|ceil|trunc|sign}({double})", "sqrt(abs({double}))", "ln(abs({double}) + 1)", "log10(abs({double}) + 1)", "exp(least({double}, 3))", "pow({.double}, 2)", "cast({number} as double)",
+		"greatest({double}, {double})", "least({double}, {double})", "({decimal} / {decimal})", "epoch({timestamp})", "try_cast({text} as double)", "-({double})", "cos({number})",
+	},
+	"text": {
+		"lower({text})", "upper({text})", "{text} || {text}", "substring({text}, {1|2|0|5}, {0|1|2|9})", "substring({text}, {1|2|-1})", "substring({text} from 2 for 2)", "left({text}, {0|1|3})", "concat({text}, 'x', {text})",
+		"replace({text}, {'o'|'a'|'bc'|''}, {'u'|''|'abc'})", "cast({number} as varchar)", "{trim|ltrim|rtrim}({text})", "reverse({text})", "repeat({text}, {0|1|2})", "regexp_replace({text}, '{[aeiou]|b+|^a}', '#', 'g')",
+		"strftime({date}, '%Y-%m-%d {|%j|%H}')", "cast({date} as varchar)", "cast({bool} as varchar)", "{text} || {number}", "concat({number}, '-', {date}, {bool})", "{'a': {number}, 'b': {text}}.b", "({text})[1:2]",
+		"strftime({timestamp}, '%H:%M:%S')", "({text})[{1|2|-1}]", "right({text}, {0|1|3})", "lpad({text}, {0|3|6}, '*')", "rpad({text}, {0|3|6}, '-')", "split_part({text}, 'b', {1|2|5})", "concat_ws('-', {text}, {text}, {number})",
+	},
+	"date": {
+		"{date} + {1|30|-400}", "{date} - {1|59}", "cast(date_trunc('{month|year|week|quarter|day}', {date}) as date)", "last_day({date})", "greatest({date}, {date})", "cast({timestamp} as date)",
+		"cast({date} + interval {1 day|'1' month|'2 years'|'1 year 3 days'|7 week} as date)", "cast({date} - interval {1 day|'1' month|'13 months'|'2 years'} as date)", "cast({date} + interval ({.number}) day as date)",
+		"least({date}, {date})", "try_cast({.text} as date)", "{date} + ({.number})", "make_date(2000 + cast({bool} as integer), 2, 28)",
+	},
+	"timestamp": {
+		"{timestamp} {+|-} interval {1 hour|'90 minutes'|'1' month|'2 days 3 hours'|'1 year'|30 second}", "{date} {+|-} interval '{1|2}' {month|hour|day|year}", "date_trunc('{hour|minute|second|day|month|year|week}', {timestamp})",
+		"cast({date} as timestamp)", "{date} + interval ({.number}) month", "greatest({timestamp}, {timestamp})", "{timestamp} + interval (abs({.number}) % 10) hour", "least({timestamp}, {timestamp})",
+	},
+	"bool": {
+		"({bool} and {bool})", "({bool} or {bool})", "not ({bool})", "{SAME} is {|not }null", "{SAME} {|not }between {SAME} and {SAME}", "{SAME} {|not }in ({'SAME}, {SAME}, {'SAME})", "{SAME} is {|not }distinct from {SAME}",
+		"{SAME} {=|<>|<|<=|>|>=} {SAME}", "{SAME} {=|<>|<|<=|>|>=} {SAME}", "{SAME} {=|<|>=} {'SAME}", "{text} {|not }like {'%o'|'a%'|'_'|'%b%'|'a_c'|''}", "{text} ilike {'%O'|'A%'|'B'}", "{text} glob {'a*'|'?'|'[a-c]*'}",
+		"{text} {~|similar to} '{[a-c]+|.*o|a|}'", "starts_with({text}, {'a'|'Os'|''})", "contains({text}, {'b'|''|'lo'})", "ends_with({text}, {'c'|'o'})", "regexp_matches({text}, '{b|^a|o$|[a-z][a-z]}')", "isnan({double})",
+		"({bool}) is {|not }{true|false|unknown}", "({bool}) = ({bool})", "({bool}) <> ({bool})", "case when {bool} then {bool} else {bool} end", "coalesce({bool}, {bool})",
+		"{SAME} in ({SAME})", "({number}, {text}) {=|<>} ({number}, {text})", "list_contains([{'number}, {number}, {'number}], {number})", "({number}, {date}) {<|>=} ({number}, {date})", "({number}, {text}) in (({number}, {text}), ({number}, 'a'))", "{number} in [1, {number}]", "isfinite({double})",
+	},
+}
+
+// anyForms are expressions of the kind SAME.
+var anyForms = []string{
+	"case when {bool} then {SAME} else {SAME} end", "case when {bool} then {SAME} when {bool} then {SAME} end", "coalesce({SAME}, {SAME})", "case {number} when {number} then {SAME} end",
+	"case {text} when {'text} then {SAME} else {SAME} end", "nullif({SAME}, {SAME})", "ifnull({SAME}, {'SAME})",
+}
+
+// filled returns a form with expressions in its places.
+func (g *generator) filled(in []field, form string, depth int) string {
+	var text strings.Builder
+	for {
+		before, rest, ok := strings.Cut(form, "{")
+		text.WriteString(before)
+		if !ok {
+			return text.String()
+		}
+		place, after, _ := strings.Cut(rest, "}")
+		switch kind := strings.TrimLeft(place, ".'"); {
+		case strings.HasPrefix(place, "'") && strings.Contains(place, ": "): // a struct
+			text.WriteByte('{')
+			form = rest
+			continue
+		case strings.Contains(place, "|"):
+			text.WriteString(g.pick(strings.Split(place, "|")...))
+		case strings.HasPrefix(place, "."):
+			text.WriteString(g.column(in, kind))
+		case strings.HasPrefix(place, "'"):
+			text.WriteString(g.literal(kind))
+		default:
+			text.WriteString(g.expr(in, kind, depth-1))
+		}
+		form = after
+	}
+}

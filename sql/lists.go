@@ -1,0 +1,102 @@
+package sql
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// listedArgument returns the list of list_contains, if it is written as [a, b, …].
+func listedArgument(e *tree.Call, name string) (list *tree.List, ok bool) {
+	if name != "list_contains" && name != "array_contains" && name != "list_has" && name != "array_has" || len(e.Args) != 2 {
+		return nil, false
+	}
+	list, ok = e.Args[0].Expr.(*tree.List)
+	return list, ok
+}
+
+// isListed reports whether a value is one of a list that is written: null is none.
+func (t *translation) isListed(s *scope, e, element tree.Expr, list *tree.List) value {
+	x, items := t.expr(s, element), t.exprs(s, list.Items)
+	if x.null {
+		return t.nullOf(boolType)
+	}
+	result := t.coalesced(e, t.inList(e, x, append(items, value{null: true, uses: columnSet{}})), constant(false))
+	return t.cases(e, []value{t.isNull(e, x)}, []value{t.nullOf(boolType), result})
+}
+
+// listLiteral translates [a, b, …] of literals: a column of one row that the rows are joined with.
+func (t *translation) listLiteral(s *scope, e *tree.List) value {
+	items := t.exprs(s, e.Items)
+	if len(items) == 0 || areNull(items) {
+		for i := range items {
+			items[i] = t.settled(items[i])
+		}
+	} else {
+		items = t.unified(e, items...)
+	}
+	element := arrow.DataType(arrow.PrimitiveTypes.Int32)
+	if len(items) > 0 {
+		element = items[0].dataType
+		for _, v := range items[1:] {
+			element = t.commonType(e, element, v.dataType)
+		}
+	}
+	builder := array.NewListBuilder(memory.DefaultAllocator, element)
+	defer builder.Release()
+	builder.Append(true)
+	for i, v := range items {
+		if !v.null && v.constant == nil {
+			t.fail(e.Items[i], "the element of the list is no literal: other expressions are not supported in lists")
+		}
+		if !t.appendLiteral(e.Items[i], builder.ValueBuilder(), v) {
+			t.fail(e.Items[i], "lists of %s are not supported as literals", typeName(element))
+		}
+	}
+	c := &column{id: t.unique("list"), dataType: builder.Type()}
+	one := t.recordOf(c.id, c.dataType, builder)
+	s.rows.query = s.rows.query.Join(one, gpuframe.Cross, gpuframe.AnyOrder())
+	return c.value()
+}
+
+// appendLiteral appends a literal to a builder of its type. It reports whether it has such literals.
+func (t *translation) appendLiteral(at tree.Node, builder array.Builder, v value) bool {
+	if v.null {
+		builder.AppendNull()
+		return true
+	}
+	switch b := builder.(type) {
+	case *array.Int64Builder:
+		b.Append(v.constant.(int64))
+	case *array.StringBuilder:
+		b.Append(v.constant.(string))
+	case *array.BooleanBuilder:
+		b.Append(v.constant.(bool))
+	case *array.Float64Builder:
+		b.Append(t.float(at, v, "the element"))
+	case *array.Date32Builder:
+		b.Append(v.constant.(arrow.Date32))
+	case *array.Decimal128Builder:
+		number, _, isExact := exact(v)
+		to := b.Type().(*arrow.Decimal128Type)
+		if !isExact {
+			return false
+		}
+		n, err := decimal128.FromString(number.FloatString(int(to.Scale)), to.Precision, to.Scale)
+		b.Append(n)
+		return err == nil
+	case *array.TimestampBuilder:
+		instant, ok := v.constant.(arrow.Timestamp)
+		if !ok || !arrow.TypeEqual(b.Type(), timestampType) {
+			return false
+		}
+		b.Append(instant)
+	default:
+		return false
+	}
+	return true
+}
