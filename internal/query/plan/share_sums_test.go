@@ -37,7 +37,7 @@ func TestShareSums(t *testing.T) {
 			" group by city: shared sum 0 = sum(id), shared count 0 = count_values(id)\n  scan 0 records"},
 		"may wrap around":  unchanged(of(sums(id.Add(expr.Lit(1)), id.Add(expr.Lit(2)), id.Add(expr.Lit(3)))...)),
 		"may overflow":     unchanged(of(sums(qty.Add(expr.Lit(1)), qty.Add(expr.Lit(2)), qty.Add(expr.Lit(3)))...)),
-		"large constants":  unchanged(of(sums(wide.Add(expr.Lit(1<<40)), wide.Add(expr.Lit(1<<41)), wide.Add(expr.Lit(1<<42)))...)),
+		"large constants":  unchanged(of(sums(wide.Add(expr.Lit(int64(1)<<40)), wide.Add(expr.Lit(int64(1)<<41)), wide.Add(expr.Lit(int64(1)<<42)))...)),
 		"two":              unchanged(of(sums(wide.Add(expr.Lit(1)), wide.Add(expr.Lit(2)))...)),
 		"other conditions": unchanged(of(some...)),
 		"floats":           unchanged(of(sums(expr.Col("price").Add(expr.Lit(1)), expr.Col("price").Add(expr.Lit(2)), expr.Col("price"))...)),
