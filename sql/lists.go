@@ -58,8 +58,8 @@ func (t *translation) listLiteral(s *scope, e *tree.List) value {
 		}
 	}
 	c := &column{id: t.unique("list"), dataType: builder.Type()}
-	one := t.recordOf(c.id, c.dataType, builder)
-	s.rows.query = s.rows.query.Join(one, gpuframe.Cross, gpuframe.AnyOrder())
+	literal := t.recordOf(c.id, c.dataType, builder)
+	s.rows.query = s.rows.query.Join(literal, gpuframe.Cross, gpuframe.AnyOrder())
 	return c.value()
 }
 
