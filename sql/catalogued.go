@@ -12,6 +12,9 @@ import (
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
+// otherMeanings are functions of the catalog whose names mean something else in SQL: the hash of DuckDB has other values.
+var otherMeanings = []string{"hash"}
+
 // catalogued returns the function of the catalog that a call has which the tables of this package lack: one of a kind, with
 // operands and literals as its arguments.
 func catalogued(name string, arguments int, kind catalog.Kind) (f *catalog.Function, ok bool) {
@@ -19,9 +22,9 @@ func catalogued(name string, arguments int, kind catalog.Kind) (f *catalog.Funct
 	return f, ok && f.Kind == kind && isCallable(f)
 }
 
-// isCallable reports whether all parameters of a function can be arguments of SQL.
+// isCallable reports whether SQL has a function: all its parameters can be arguments.
 func isCallable(f *catalog.Function) bool {
-	return !slices.ContainsFunc(f.Parameters, func(p catalog.Parameter) bool {
+	return !slices.Contains(otherMeanings, f.Name) && !slices.ContainsFunc(f.Parameters, func(p catalog.Parameter) bool {
 		switch p.Type {
 		case catalog.Text, catalog.Character, catalog.Whole, catalog.Float, catalog.Unit, catalog.Zone:
 			return false
