@@ -21,8 +21,8 @@ var snappyParts = struct {
 // H200 and by their fragments 1.3, 3.6 and 12.6 ms if there are 4, 16 and 64 (text); 64 of 1 MiB take 1.2 ms either way.
 // Tests replace it.
 var hasFragments = func(size Size) bool {
-	const longPage, fewPages = 2 << 20, 64
-	return size.Pages <= fewPages && size.Length/uint64(size.Pages) >= longPage
+	const mostPages, leastLength = 64, 2 << 20
+	return size.Pages <= mostPages && size.Length/uint64(size.Pages) >= leastLength
 }
 
 // scope is what a launch decompresses: Scope of snappy.cu.

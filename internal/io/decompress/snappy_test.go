@@ -67,6 +67,13 @@ func TestFragments(t *testing.T) {
 		inputs, divides = append(inputs, packed{append(before, 0x02, 0x01, 0x00), 513}), append(divides, false)
 		inputs, divides = append(inputs, packed{inputs[0].bytes, inputs[0].length + 1}), append(divides, false)
 
+		// Literals alone, which are longer than the pieces.
+		literals := binary.AppendUvarint(nil, 4*bytes)
+		for range 4 {
+			literals = append(append(literals, 61<<2, 0xff, 0x01), random(r, bytes)...)
+		}
+		inputs, divides = append(inputs, packed{literals, 4 * bytes}), append(divides, true)
+
 		for name, blocks := range property.InOrder(map[string]bool{"warps": false, "blocks": true}) {
 			t.Run(name, func(t *testing.T) {
 				defer forceBlocks(blocks)()
@@ -81,7 +88,7 @@ func TestFragments(t *testing.T) {
 				}
 				results, status = unpack(t, t, dev, Snappy, inputs)
 				for i, each := range status {
-					require.Equal(t, divides[i] || i == len(inputs)-2 || i == len(inputs)-3, each == Complete, "page %d has status %d", i, each)
+					require.Equal(t, divides[i] || i == len(inputs)-3 || i == len(inputs)-4, each == Complete, "page %d has status %d", i, each)
 				}
 				compareWithHost(t, Snappy, inputs, results, status)
 			})

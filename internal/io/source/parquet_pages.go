@@ -288,6 +288,9 @@ func (f *footer) indexOf(from io.ReaderAt, rowGroup, leaf int, t arrow.DataType)
 	for i, b := range bounds {
 		r, rows := &c.ranges[i], c.rows(i, chunk.GetMetaData().GetNumValues())
 		*r = prune.Unknown
+		if rows == 0 && !b.Null {
+			return nil, fmt.Errorf("page %d has values by the column index, and no row by the offset index: %w", i, ErrContents)
+		}
 		if b.Nulls <= rows && b.Nulls >= 0 {
 			r.Nulls, r.Valid = b.Nulls, rows-b.Nulls
 		}

@@ -287,6 +287,7 @@ func TestDamagedPageIndices(t *testing.T) {
 				x.Locations, x.Bounds = slices.Delete(x.Locations, 10, 11), slices.Delete(x.Bounds, 10, 11)
 			},
 			"a length of another": func(x *pagestest.Index) { x.Locations[10].Length = 90 },
+			"a page without rows": func(x *pagestest.Index) { x.Locations[10].Row = x.Locations[11].Row },
 		}) {
 			data := sortedFile(t, func(column int, x *pagestest.Index) {
 				if column == 0 {

@@ -70,18 +70,17 @@ func (d *groupDecoder) readRegions(ctx context.Context) {
 	failures := make([]error, len(list))
 	var mu sync.Mutex
 	var reading sync.WaitGroup
-	memories := make([]func() *arrowmemory.Buffer, len(list))
+	memories := make([]*arrowmemory.Buffer, len(list)) // nil of regions that were not read
 	for n, r := range list {
-		memories[n] = sync.OnceValue(func() *arrowmemory.Buffer { return uninitialized(d.allocator, int(r.rows)) })
+		memory := sync.OnceValue(func() *arrowmemory.Buffer {
+			memories[n] = uninitialized(d.allocator, int(r.rows))
+			return memories[n]
+		})
 		for at := int64(0); at < r.rows; at += regionPiece {
 			reading.Add(1)
 			d.processors.run(d.part, func() {
 				defer reading.Done()
-				err := ctx.Err()
-				if err == nil {
-					err = readPart(d.from, memories[n]().Bytes()[at:min(at+regionPiece, r.rows)], r.first+at)
-				}
-				if err != nil {
+				if err := d.readPiece(ctx, memory, at, r); err != nil {
 					mu.Lock()
 					failures[n] = err
 					mu.Unlock()
@@ -91,12 +90,23 @@ func (d *groupDecoder) readRegions(ctx context.Context) {
 	}
 	reading.Wait()
 	for n, r := range list {
-		memory := memories[n]()
+		if memories[n] == nil {
+			continue
+		}
 		for _, i := range r.columns {
 			if bytes := d.parts[i].parts[0]; failures[n] == nil {
-				d.bytesOf[i] = arrowmemory.SliceBuffer(memory, int(bytes.first-r.first), int(bytes.rows))
+				d.bytesOf[i] = arrowmemory.SliceBuffer(memories[n], int(bytes.first-r.first), int(bytes.rows))
 			}
 		}
-		memory.Release()
+		memories[n].Release()
 	}
+}
+
+// readPiece reads the piece of a region from a byte on, into memory that the first piece allocates.
+func (d *groupDecoder) readPiece(ctx context.Context, memory func() *arrowmemory.Buffer, at int64, r region) (err error) {
+	defer recovered(&err)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return readPart(d.from, memory().Bytes()[at:min(at+regionPiece, r.rows)], r.first+at)
 }

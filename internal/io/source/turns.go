@@ -105,7 +105,7 @@ func (t *turns) pass() (next turn, ok bool) {
 	return heap.Pop(&t.waiting).(turn), true
 }
 
-// turn is work that waits, or a goroutine without work, which begins is closed for.
+// turn is work that waits, or a goroutine that waits until begins is closed.
 type turn struct {
 	reader readerOrder
 	part   int

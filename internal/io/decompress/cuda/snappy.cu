@@ -113,7 +113,8 @@ DEVICE void each_part(const Page *pages, u32 scope, const Division &division, co
     const u32 block = block_in_grid();
     const bool is_fragment = scope == all_fragments;
     const u32 owner = is_fragment ? division.fragments[block].owner - 1 : block;
-    // The status of a page and the list of fragments do not change here, so that the threads of a block agree.
+    // The status of pages with fragments and the list of these do not change here, so that the threads of a block agree. That of
+    // another page is changed by its block, behind the barriers of decode.
     if (is_fragment ? owner == absent || status[owner] == undivided : scope == undivided_pages && division.has(status, block))
         return;
     const Page part = is_fragment ? division.fragment(pages, block) : pages[block];
@@ -197,9 +198,9 @@ struct Walk {
     }
 
     // pass goes on from a token to the first one at limit or behind, and returns its position. It calls visit(position,
-    // begin, token) for each token before, by one thread or by all, with the output before it, and adds their output. It returns absent
-    // if a token does not fit the page, or a call returned false. guesses is set if the token may be none: long ones are
-    // not believed.
+    // begin, token) for each token before, by one thread or by all, with the output before it, and adds their output. It
+    // returns absent if a token does not fit the page, or a call returned false. guesses is set if the token may be none:
+    // long ones are not believed.
     template <bool guesses, typename Visit> METHOD u32 pass(u32 at, u32 limit, u32 &output, Visit visit) {
         while (at < limit) {
             const u32 window = at;
@@ -241,7 +242,8 @@ struct Walk {
         return at;
     }
 
-    // cut returns the first token of the window at limit or behind, or end if there is none. bytes becomes the output before.
+    // cut returns the first token of the window at limit or behind, or end if there is none. bytes becomes the output
+    // before it.
     METHOD u32 cut(u32 limit, u32 end, u32 &bytes) {
         if (tokens.block.thread == 0)
             s.fault = absent;
@@ -264,7 +266,7 @@ struct Walk {
     }
 };
 
-struct Any {
+struct AcceptAll {
     METHOD bool operator()(u32, u32, const Sequence &) const { return true; }
 };
 
@@ -305,8 +307,8 @@ KERNEL LAUNCH_BOUNDS(block_threads) snappy_survey(const Page *pages, const u8 *i
     if (piece.number == 0)
         entry = walk.first();
     else
-        entry = walk.pass<true>(begin - least(division.piece_bytes, Walk::warm_up), begin, ignored, Any());
-    const u32 exit = entry < end ? walk.pass<false>(entry, end, output, Any()) : entry;
+        entry = walk.pass<true>(begin - least(division.piece_bytes, Walk::warm_up), begin, ignored, AcceptAll());
+    const u32 exit = entry < end ? walk.pass<false>(entry, end, output, AcceptAll()) : entry;
     if (thread_in_block() == 0)
         piece.entry = entry, piece.exit = exit, piece.output = output;
 }
@@ -321,7 +323,8 @@ KERNEL LAUNCH_BOUNDS(block_threads) snappy_join(const Page *pages, const u8 *inp
     const Work w = work_of(pages[number], input);
     Walk walk(w, shared);
     u32 at = walk.first(), to = 0;
-    for (u32 i = 0; at < w.compressed; i++) {
+    // Pieces behind the last token have none, whatever was guessed.
+    for (u32 i = 0; at != absent && i <= w.compressed / division.piece_bytes; i++) {
         Piece &piece = division.pieces[plan.pieces + i];
         const u32 end = least((i + 1) * division.piece_bytes, w.compressed);
         u32 next = at, output = 0;
@@ -329,7 +332,7 @@ KERNEL LAUNCH_BOUNDS(block_threads) snappy_join(const Page *pages, const u8 *inp
             if (piece.entry == at)
                 next = piece.exit, output = piece.output;
             else
-                next = walk.pass<false>(at, end, output, Any());
+                next = walk.pass<false>(at, end, output, AcceptAll());
         }
         synchronize_block();
         if (thread_in_block() == 0)

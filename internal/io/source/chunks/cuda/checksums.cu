@@ -5,7 +5,7 @@
 //   compare_checksums  a warp for each page adds its parts
 #include "page.cuh"
 
-static constexpr u32 divisor = 0xedb88320, one = 0x80000000;
+static constexpr u32 divisor = 0xedb88320, unit = 0x80000000;
 static constexpr u32 sum_threads = 256, piece_bytes = 256, part_bytes = sum_threads * piece_bytes;
 
 // Check is a page with a checksum.
@@ -24,7 +24,7 @@ constexpr u32 times_x(u32 a) { return a >> 1 ^ (a & 1 ? divisor : 0); }
 
 constexpr u32 product(u32 a, u32 b) {
     u32 result = 0;
-    for (u32 bit = one; bit != 0; bit >>= 1) {
+    for (u32 bit = unit; bit != 0; bit >>= 1) {
         result ^= a & bit ? b : 0;
         b = times_x(b);
     }
@@ -33,15 +33,15 @@ constexpr u32 product(u32 a, u32 b) {
 
 // Powers are x to the power of 8, 16, 32, and so on: the factor of zeros behind 1, 2, 4 bytes.
 struct Powers {
-    u32 of[32];
+    u32 factors[32];
 };
 constexpr Powers powers_of_bytes() {
     Powers p = {};
-    u32 x = one;
+    u32 x = unit;
     for (u32 i = 0; i < 8; i++)
         x = times_x(x);
     for (u32 i = 0; i < 32; i++) {
-        p.of[i] = x;
+        p.factors[i] = x;
         x = product(x, x);
     }
     return p;
@@ -63,13 +63,13 @@ DEVICE u32 behind(u32 remainder, u32 n) {
 #pragma nounroll
     for (u32 i = 0; n != 0; i++, n >>= 1)
         if (n & 1)
-            remainder = multiply(remainder, powers.of[i]);
+            remainder = multiply(remainder, powers.factors[i]);
     return remainder;
 }
 
 // Tables are the remainders of a byte with 0 to 7 bytes of zeros behind it.
 struct Tables {
-    u32 of[8][256];
+    u32 remainders[8][256];
 
     // fill is called by all threads of the block.
     METHOD void fill() {
@@ -78,20 +78,20 @@ struct Tables {
 #pragma unroll
         for (u32 i = 0; i < 8; i++)
             value = value >> 1 ^ (divisor & 0u - (value & 1));
-        of[0][thread] = value;
+        remainders[0][thread] = value;
         synchronize_block();
 #pragma unroll
         for (u32 k = 1; k < 8; k++) {
-            value = value >> 8 ^ of[0][value & 255];
-            of[k][thread] = value;
+            value = value >> 8 ^ remainders[0][value & 255];
+            remainders[k][thread] = value;
         }
         synchronize_block();
     }
 
     METHOD u32 add(u32 remainder, u64 eight) const {
         const u32 low = (u32)eight ^ remainder, high = (u32)(eight >> 32);
-        return of[7][low & 255] ^ of[6][low >> 8 & 255] ^ of[5][low >> 16 & 255] ^ of[4][low >> 24] ^
-            of[3][high & 255] ^ of[2][high >> 8 & 255] ^ of[1][high >> 16 & 255] ^ of[0][high >> 24];
+        return remainders[7][low & 255] ^ remainders[6][low >> 8 & 255] ^ remainders[5][low >> 16 & 255] ^ remainders[4][low >> 24] ^
+            remainders[3][high & 255] ^ remainders[2][high >> 8 & 255] ^ remainders[1][high >> 16 & 255] ^ remainders[0][high >> 24];
     }
 
     // remainder returns that of n bytes.
@@ -99,7 +99,7 @@ struct Tables {
         u32 result = 0;
 #pragma nounroll
         for (; n % 8 != 0; n--)
-            result = result >> 8 ^ of[0][(result ^ load<u8>(at++)) & 255];
+            result = result >> 8 ^ remainders[0][(result ^ load<u8>(at++)) & 255];
 #pragma nounroll
         for (; n != 0; n -= 8, at += 8)
             result = add(result, load_bytes(at));
@@ -124,7 +124,7 @@ KERNEL LAUNCH_BOUNDS(256) sum_checksums(const Page *, Outcome *, const Tile *par
     }
 #pragma unroll
     for (u32 k = 0; k < 5; k++)
-        own = multiply(own, powers.of[8 + k]) ^ shuffle_value(own, (lane_in_warp() + (1u << k)) % warp_threads);
+        own = multiply(own, powers.factors[8 + k]) ^ shuffle_value(own, (lane_in_warp() + (1u << k)) % warp_threads);
     if (lane_in_warp() == 0)
         warps[thread / warp_threads] = own;
     synchronize_block();
@@ -133,7 +133,7 @@ KERNEL LAUNCH_BOUNDS(256) sum_checksums(const Page *, Outcome *, const Tile *par
     own = 0;
 #pragma unroll
     for (u32 w = 0; w < sum_threads / warp_threads; w++)
-        own = multiply(own, powers.of[13]) ^ warps[w];
+        own = multiply(own, powers.factors[13]) ^ warps[w];
     sums[block_in_grid()] = behind(own, check.length - part.first - n);
 }
 
