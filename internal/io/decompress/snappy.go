@@ -25,7 +25,7 @@ var hasFragments = func(size Size) bool {
 	return size.Pages <= mostPages && size.Length/uint64(size.Pages) >= leastLength
 }
 
-// scope is what a launch decompresses: Scope of snappy.cu.
+// scope is the part of a launch: Scope of snappy.cu.
 type scope uint32
 
 const (

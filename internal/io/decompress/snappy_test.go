@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// fragmented returns a page of fragments of so many bytes, each by itself, but for the last one, which may be shorter.
+// fragmented returns a page of fragments of a number of bytes, each by itself. The last one may be shorter.
 func fragmented(r *rand.Rand, fragments, bytes int) packed {
 	var tokens []byte
 	length := 0

@@ -233,7 +233,7 @@ type keptIndices struct {
 // chunkPlace is the place of a column chunk in a file.
 type chunkPlace struct{ rowGroup, leaf int }
 
-// mostKeptPages is the number of pages of a file whose bounds are kept: about 20 MiB.
+// mostKeptPages is the number of pages of a file that the kept indices have: about 20 MiB.
 const mostKeptPages = 128 << 10
 
 func (k *keptIndices) get(rowGroup, leaf int) *indexedColumn {

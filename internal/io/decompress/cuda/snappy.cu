@@ -104,7 +104,7 @@ struct Division {
     }
 };
 
-// Scope is what a launch decompresses: all pages, fragments, or the pages that were not divided.
+// Scope is the part of a launch: all pages, fragments, or the pages that were not divided.
 enum Scope : u32 { all_pages, all_fragments, undivided_pages };
 
 // each_part calls decode(work, is_fragment) for the part of this block and writes the status of its page.
@@ -242,8 +242,8 @@ struct Walk {
         return at;
     }
 
-    // cut returns the first token of the window at limit or behind, or end if there is none. bytes becomes the output
-    // before it.
+    // cut returns the first token of the window at limit or behind, or end without one. bytes becomes the output before
+    // it.
     METHOD u32 cut(u32 limit, u32 end, u32 &bytes) {
         if (tokens.block.thread == 0)
             s.fault = absent;
@@ -323,7 +323,7 @@ KERNEL LAUNCH_BOUNDS(block_threads) snappy_join(const Page *pages, const u8 *inp
     const Work w = work_of(pages[number], input);
     Walk walk(w, shared);
     u32 at = walk.first(), to = 0;
-    // Pieces behind the last token have none, whatever was guessed.
+    // Pieces behind the last token have none, also if one was guessed.
     for (u32 i = 0; at != absent && i <= w.compressed / division.piece_bytes; i++) {
         Piece &piece = division.pieces[plan.pieces + i];
         const u32 end = least((i + 1) * division.piece_bytes, w.compressed);

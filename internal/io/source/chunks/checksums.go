@@ -20,7 +20,7 @@ type checksum struct {
 // checkedBytes is the length of a part: see checksums.cu.
 const checkedBytes = 64 << 10
 
-// check plans the comparison of the checksum of a page, if it has one. number is that of the page whose damage it is.
+// check plans the comparison of the checksum of a page, if it has one. number is that of the page that is damaged otherwise.
 func (c *checksums) check(h pages.Page, body place, number uint32) {
 	if !h.HasChecksum {
 		return
