@@ -19,7 +19,7 @@ import (
 func TestOneGroup(t *testing.T) {
 	var aggregates []group.Aggregate
 	add := func(a group.Aggregate, name string) {
-		aggregates = append(aggregates, a.As(name), a.Where(expr.Col("wide").Gt(expr.Lit(-1<<35+10))).As("some "+name))
+		aggregates = append(aggregates, a.As(name), a.Where(expr.Col("wide").Gt(expr.Lit(int64(-1<<35+10)))).As("some "+name))
 	}
 	for _, name := range []string{"f64", "f32", "i64", "u64", "i16", "tiny", "wide"} {
 		x := expr.Col(name)

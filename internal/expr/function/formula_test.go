@@ -33,7 +33,7 @@ func TestFormulas(t *testing.T) {
 			values = append(values, value)
 		}
 		f, want := named(t, fields[0]), values[len(values)-1]
-		got := math.NaN()
+		var got float64
 		if f.Operands() == 2 {
 			got = f.Floats(values[0], values[1])
 		} else {

@@ -69,7 +69,7 @@ func SampleRows(n int64, options SampleOptions) Verb {
 	})}
 }
 
-var errReplacedStrata = fmt.Errorf("By and Replace are set: draw with replacement from each group by itself, or leave out one of them: %w", device.ErrInvalidValue)
+var errReplacedStrata = fmt.Errorf("the options By and Replace are set: draw with replacement from each group by itself, or leave out one of them: %w", device.ErrInvalidValue)
 
 // strata keeps rows of each group, which are numbered from 1 in a random order. Rows keep their
 // order.

@@ -59,7 +59,7 @@ func Open(options Options) (*Set, error) {
 func (s *Set) open(options Options) error {
 	if n := uint64(len(options.Names)); options.Memory.Budget > 0 {
 		if options.Memory.Budget /= n; options.Memory.Budget == 0 {
-			return fmt.Errorf("Budget is less than a byte for each of %d devices: %w", n, device.ErrInvalidValue)
+			return fmt.Errorf("the option Budget is less than a byte for each of %d devices: %w", n, device.ErrInvalidValue)
 		}
 	}
 	for _, name := range options.Names {
