@@ -11,7 +11,7 @@
 //
 // # Errors
 //
-// Every error of a store is an [*Error] with the URL, the status and the identifier of the request. It wraps one of the
+// Every error of a store is an [*Error] with the URL as [Display] shows it, the status and the identifier of the request. It wraps one of the
 // conditions of this package or of io/fs. Requests that fail for a time are repeated: see [Retry]. Queries and signatures
 // of URLs, and credentials, are in no error.
 package objectstore
