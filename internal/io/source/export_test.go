@@ -77,6 +77,9 @@ func SetObjects(end, gap int64, piece int, block int64) (reset func()) {
 	}
 }
 
+// BlocksAhead returns the number of blocks that each of several files requests in advance.
+func BlocksAhead(files int) int64 { return blocksAhead(files) }
+
 // Paths returns the names of the files of a source, with the values of their partitions.
 func Paths(s Source) (names []string, values [][]*string) {
 	var all *paths

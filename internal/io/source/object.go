@@ -133,6 +133,20 @@ func (p *paths) width() int {
 	return runtime.GOMAXPROCS(0)
 }
 
+// streamsAtATime is the number of files that are read from the beginning to the end at a time.
+func (p *paths) streamsAtATime() int { return min(len(p.files), 1+runtime.GOMAXPROCS(0)) }
+
+// blockBytes is the memory of the blocks of a file, if it is an object.
+func (p *paths) blockBytes(place int) int64 {
+	o := p.files[place].object
+	if o == nil {
+		return 0
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return blockBytes(o.about.Size, p.streamsAtATime())
+}
+
 // report moves what the objects of paths have counted before a query to its counters.
 func (p *paths) report(counters *Counters) {
 	for _, file := range p.files {

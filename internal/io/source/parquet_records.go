@@ -48,6 +48,8 @@ type parquetRecords struct {
 	records *arrow.Schema
 	// device reports whether the device decodes column chunks that it can.
 	device bool
+	// remote reports that the files are objects of a store.
+	remote bool
 	// processors limits the goroutines that decode at a time.
 	processors *readerTurns
 
@@ -73,6 +75,7 @@ func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup,
 			p.rows = min(p.rows, most)
 		}
 	}
+	p.remote = len(s.paths.files) > 0 && s.paths.files[0].object != nil
 	p.encoded = p.encodedColumns()
 	p.records = encodedSchema(schema, p.encoded)
 	a := &ahead{
@@ -143,7 +146,11 @@ func (p *parquetRecords) bytes(part int) int64 {
 			width += stringWidth
 		}
 	}
-	return max(decoded, width*min(group.rows, 2*p.rows)) // one record is decoded while one waits
+	decoded = max(decoded, width*min(group.rows, 2*p.rows)) // one record is decoded while one waits
+	if p.remote {
+		decoded += compressed // its bytes are fetched before they are decoded
+	}
+	return decoded
 }
 
 // decode decodes one row group, several columns at a time.
