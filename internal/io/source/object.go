@@ -11,7 +11,7 @@ import (
 )
 
 // object is an object of a store that a source reads. It is opened without a request: what is known of it comes from a
-// list. If it has changed since, reading it is an error, and it is asked for when it is opened again.
+// list. If it has changed since, reading it is an error, and the store describes it again when it is opened again.
 type object struct {
 	store objectstore.Store
 

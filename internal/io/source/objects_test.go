@@ -184,7 +184,7 @@ func TestChangedObject(t *testing.T) {
 	})
 }
 
-// Requests that fail for good are errors with the URL, and those that fail for a time are repeated.
+// Requests that fail each time are errors with the URL, and those that fail for a time are repeated.
 func TestFailingRequests(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})

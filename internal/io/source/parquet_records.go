@@ -252,7 +252,7 @@ type groupDecoder struct {
 	// before the first rows are read.
 	parts   []*chunkPart
 	bytesOf []*arrowmemory.Buffer
-	// fetched is what was read of an object of a store, or nil.
+	// fetched is the bytes of an object of a store, or nil.
 	fetched *fetched
 	// done is the number of rows that were decoded, and at the next row of the row group.
 	done, at int64

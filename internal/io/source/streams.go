@@ -157,7 +157,7 @@ func (m marked) Read(p []byte) (int, error) {
 	return n, readError(err)
 }
 
-// again is a reader whose beginning can be read twice.
+// again is a reader of which the beginning can be read twice.
 type again struct {
 	from io.Reader
 	// kept are the bytes that were read before the call of rewind.
