@@ -147,6 +147,9 @@ func TransportError(ctx context.Context, err error) error {
 	if errors.As(err, &located) {
 		err = located.Err
 	}
+	if errors.Is(err, ErrResponse) { // of a check of redirects
+		return err
+	}
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &certificate) {
 		return fmt.Errorf("%w: %w", err, ErrResponse)

@@ -36,7 +36,7 @@ func Body(ctx context.Context, contents []byte) io.ReadSeeker {
 	}{progressReader{from, reportOf(ctx)}, from}
 }
 
-// progressReader reports progress of what is read.
+// progressReader reports bytes as progress.
 type progressReader struct {
 	from   io.Reader
 	report func()

@@ -17,7 +17,8 @@ type Object struct {
 }
 
 // Store reads, lists and writes objects. Names are whole URLs. All methods are safe for concurrent use, and end with their context.
-// A method that the store does not have returns an error that wraps [errors.ErrUnsupported].
+// A method that the store does not have returns an error that wraps [errors.ErrUnsupported]. Stores read answers with
+// [ReadFull] and send a [Body], so that requests over slow connections are not given up, and make errors with [NewError].
 type Store interface {
 	// Stat describes an object, or an error that wraps [fs.ErrNotExist].
 	Stat(ctx context.Context, name string) (Object, error)

@@ -31,9 +31,9 @@ func open() (objectstore.Store, error) { return New(Options{}), nil }
 
 // Options describe requests.
 type Options struct {
-	// Client sends requests. Nil means one that keeps connections open, and that sends neither Header nor Referer to
-	// another host after a redirect. A client of a program has to remove them itself by its CheckRedirect: package
-	// net/http removes only Authorization and cookies, and Referer has the query of the URL.
+	// Client sends requests. Nil means one that keeps connections open, and that removes Header and Referer from requests
+	// to another host after a redirect. A client of a program has to remove them by its CheckRedirect: package net/http
+	// removes only Authorization and cookies, and Referer has the query of the URL.
 	Client *http.Client
 	// Header is added to each request, for a token for example. It is sent to every server that URLs name: open the store
 	// with [gpuframe.Engine.Objects] for queries of servers that may have it.
@@ -63,7 +63,7 @@ const mostRedirects = 10
 func redirects(header http.Header) func(next *http.Request, before []*http.Request) error {
 	return func(next *http.Request, before []*http.Request) error {
 		if len(before) >= mostRedirects {
-			return fmt.Errorf("there are more than %d redirects", mostRedirects)
+			return fmt.Errorf("there are more than %d redirects: %w", mostRedirects, objectstore.ErrResponse)
 		}
 		if next.URL.Host == before[0].URL.Host && next.URL.Scheme == before[0].URL.Scheme {
 			return nil

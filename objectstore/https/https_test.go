@@ -260,7 +260,7 @@ func TestOptions(t *testing.T) {
 	require.NotErrorIs(t, err, objectstore.ErrUnavailable)
 }
 
-// A redirect to another host has neither the header of the options nor the URL before, one to the same host has the header.
+// The header of the options and the URL before are removed from a redirect to another host; one to the same host has the header.
 func TestRedirects(t *testing.T) {
 	other := &server{contents: []byte("0123456789")}
 	other.instead = func(w http.ResponseWriter, r *http.Request) bool {
@@ -291,6 +291,8 @@ func TestRedirects(t *testing.T) {
 	}
 	_, err = store.Stat(t.Context(), serve(t, s)+"?signature=secret")
 	require.ErrorContains(t, err, "more than 10 redirects")
+	require.ErrorIs(t, err, objectstore.ErrResponse)
+	require.NotErrorIs(t, err, objectstore.ErrUnavailable, "it is not repeated")
 	assert.NotContains(t, err.Error(), "secret")
 }
 

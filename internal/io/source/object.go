@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/gpuframe/gpuframe/objectstore"
@@ -125,9 +126,14 @@ func (r *objectReader) request(ctx context.Context, p []byte, offset int64) erro
 	return r.object.store.ReadRange(ctx, r.about, p, offset)
 }
 
+// remote reports whether a file is an object of a store.
+func (p *paths) remote() bool {
+	return slices.ContainsFunc(p.files, func(file path) bool { return file.object != nil })
+}
+
 // width is the number of files that are read at a time.
 func (p *paths) width() int {
-	if len(p.files) > 0 && p.files[0].object != nil {
+	if p.remote() {
 		return mostRequests
 	}
 	return runtime.GOMAXPROCS(0)

@@ -329,6 +329,22 @@ func TestBlocksAhead(t *testing.T) {
 	}
 }
 
+// The memory of a row group on the host has its bytes that are fetched from a store.
+func TestBytesOfFetchedGroups(t *testing.T) {
+	data := parquetOf(t, 1000, numbered(0, 1000))
+	var store objecttest.Memory
+	store.Set(bucket+"a.parquet", data)
+	remote, err := source.GroupBytes(t.Context(), objectOf(t, &store, bucket+"a.parquet"))
+	require.NoError(t, err)
+	files := fstest.MapFS{"a.parquet": &fstest.MapFile{Data: data}}
+	s, err := source.Files{System: files}.Parquet([]string{"a.parquet"})
+	require.NoError(t, err)
+	local, err := source.GroupBytes(t.Context(), s)
+	require.NoError(t, err)
+	assert.Greater(t, remote, local)
+	assert.LessOrEqual(t, remote, local+int64(len(data)))
+}
+
 // A Retry of a program stays that of the requests of a source.
 func TestRetryOfAProgram(t *testing.T) {
 	var store objecttest.Memory

@@ -75,7 +75,7 @@ func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup,
 			p.rows = min(p.rows, most)
 		}
 	}
-	p.remote = len(s.paths.files) > 0 && s.paths.files[0].object != nil
+	p.remote = s.paths.remote()
 	p.encoded = p.encodedColumns()
 	p.records = encodedSchema(schema, p.encoded)
 	a := &ahead{
