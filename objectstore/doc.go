@@ -7,11 +7,11 @@
 //
 // A package of a provider registers its schemes when it is imported: objectstore/https, which is part of this module,
 // and objectstore/s3, a separate module, so that programs have the dependencies of no provider that they do not name.
-// [Register] adds further stores, or one with other credentials under another scheme.
+// [Register] adds further stores, or one of S3 with other credentials under another scheme.
 //
 // # Errors
 //
-// Every error of a store is an [*Error] with the URL, the status and the identifier of the request. It wraps one of the
-// conditions of this package or of io/fs. Requests that fail for a time are repeated: see [Retry]. Queries and signatures
+// Every error of a store is an [*Error] with the URL as [Display] shows it, the status and the identifier of the request.
+// It wraps one of the conditions of this package or of io/fs. Requests that fail for a time are repeated: see [Retry]. Queries and signatures
 // of URLs, and credentials, are in no error.
 package objectstore

@@ -35,7 +35,7 @@ var (
 type Error struct {
 	// Operation is "stat", "read", "list" or "write".
 	Operation string
-	// URL names the object, without its query.
+	// URL names the object as [Display] shows it.
 	URL string
 	// Status is that of HTTP, or zero without an answer.
 	Status int
@@ -46,6 +46,11 @@ type Error struct {
 	// RetryAfter is the time to wait that the store has sent, or zero.
 	RetryAfter time.Duration
 	Err        error
+}
+
+// NewError returns an error about an object. Its URL is that of [Display].
+func NewError(operation, name string, err error) *Error {
+	return &Error{Operation: operation, URL: Display(name), Err: err}
 }
 
 // Error implements error.
@@ -99,12 +104,15 @@ func StatusError(status int) error {
 	return ErrResponse
 }
 
-// Display returns a URL as it may be shown: without a password, and, of http and https, without its query, in which
-// signatures are. Other names stay as they are.
+// Display returns a URL without secrets: without a user and a password, and, of http and https, without its query, in
+// which signatures are. Other names stay as they are.
 func Display(name string) string {
 	scheme, ok := SchemeOf(name)
-	if !ok || scheme != "http" && scheme != "https" {
+	if !ok {
 		return name
+	}
+	if !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+		return withoutUser(scheme, name)
 	}
 	u, err := url.Parse(name)
 	if err != nil {
@@ -118,6 +126,16 @@ func Display(name string) string {
 	return u.String()
 }
 
+// withoutUser returns a URL without what is before the at sign of its host.
+func withoutUser(scheme, name string) string {
+	rest := name[len(scheme)+len("://"):]
+	host, _, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		return scheme + "://" + rest[at+1:]
+	}
+	return name
+}
+
 // TransportError returns the error of a request without an answer, or of a body that ended early. It has no URL, because that
 // of package net/http has the query. A certificate that is not accepted stays the same error; other failures wrap
 // [ErrUnavailable].
@@ -128,6 +146,9 @@ func TransportError(ctx context.Context, err error) error {
 	var located *url.Error
 	if errors.As(err, &located) {
 		err = located.Err
+	}
+	if errors.Is(err, ErrResponse) { // of a check of redirects
+		return err
 	}
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &certificate) {

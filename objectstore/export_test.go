@@ -12,5 +12,5 @@ func Paused(ctx context.Context, retry Retry, pauses *[]time.Duration, failure e
 		return nil
 	}
 	r := WithRetry(nil, retry).(*retrying)
-	return Object{}, r.do(ctx, 0, func(context.Context) error { return failure })
+	return Object{}, r.do(ctx, r.limit(0), func(context.Context) error { return failure })
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/url"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -19,7 +20,7 @@ import (
 func TestSchemes(t *testing.T) {
 	for name, want := range map[string]string{
 		"s3://bucket/key": "s3", "https://host": "https", "a+b-c.1://x": "a+b-c.1",
-		"": "", "://x": "", "C:\\x": "", "/s3://x": "", "S3://bucket": "", "a b://x": "", "1s://x": "", "folder/file": "", "s3:/x": "",
+		"": "", "://x": "", "C:\\x": "", "/s3://x": "", "S3://bucket": "S3", "a b://x": "", "1s://x": "", "folder/file": "", "s3:/x": "",
 	} {
 		scheme, ok := objectstore.SchemeOf(name)
 		assert.Equal(t, want != "", ok, name)
@@ -33,6 +34,12 @@ func TestRegister(t *testing.T) {
 	require.Error(t, objectstore.Register("No Scheme", func() (objectstore.Store, error) { return nil, nil }))
 	require.Error(t, objectstore.Register("", func() (objectstore.Store, error) { return nil, nil }))
 	require.Error(t, objectstore.Register("test-none", nil))
+	require.Error(t, objectstore.Register("Capital", func() (objectstore.Store, error) { return nil, nil }))
+	require.ErrorContains(t, objectstore.Register("file", func() (objectstore.Store, error) { return nil, nil }), "scheme of files")
+	require.NoError(t, objectstore.Register("test-nil", func() (objectstore.Store, error) { return nil, nil }))
+	_, err := objectstore.Open("test-nil://a")
+	require.ErrorIs(t, err, objectstore.ErrScheme)
+	assert.ErrorContains(t, err, "has returned nil")
 	store, calls := &objecttest.Memory{}, 0
 	require.NoError(t, objectstore.Register("test-late", func() (objectstore.Store, error) {
 		if calls++; calls == 1 {
@@ -43,7 +50,7 @@ func TestRegister(t *testing.T) {
 	require.ErrorContains(t, objectstore.Register("test-late", func() (objectstore.Store, error) { return store, nil }), "taken")
 	assert.Contains(t, objectstore.Schemes(), "test-late")
 	assert.Zero(t, calls, "a store is opened when it is needed")
-	_, err := objectstore.Open("test-late://a")
+	_, err = objectstore.Open("test-late://a")
 	require.ErrorIs(t, err, objectstore.ErrCredentials)
 	for range 2 {
 		_, err = objectstore.Open("test-late://a")
@@ -52,6 +59,12 @@ func TestRegister(t *testing.T) {
 	assert.Equal(t, 2, calls)
 	_, err = objectstore.Open("nowhere://a")
 	require.ErrorIs(t, err, objectstore.ErrScheme)
+	_, err = objectstore.Open("Test-Late://user:secret@a")
+	require.ErrorIs(t, err, objectstore.ErrScheme)
+	assert.ErrorContains(t, err, "write the scheme in small letters, as test-late")
+	assert.NotContains(t, err.Error(), "secret")
+	_, err = objectstore.Open("gs://bucket/a")
+	require.NotContains(t, err.Error(), "import _", "that package does not exist")
 	_, err = objectstore.Open("plain")
 	require.ErrorIs(t, err, objectstore.ErrScheme)
 }
@@ -61,6 +74,9 @@ func TestDisplay(t *testing.T) {
 		"s3://bucket/a?b=c":                      "s3://bucket/a?b=c",
 		"https://user:secret@host/a/b?sig=x#y":   "https://host/a/b?…",
 		"http://host/a":                          "http://host/a",
+		"HTTPS://user:secret@host/a?sig=secret":  "https://host/a?…",
+		"minio://user:secret@host/a@b?c":         "minio://host/a@b?c",
+		"S3://user:se@cret@bucket":               "S3://bucket",
 		"https://host/%zz?sig=secret":            "https://…",
 		"folder/file?":                           "folder/file?",
 		"https://host:8080/a%20b/c.csv.gz?sig=x": "https://host:8080/a%20b/c.csv.gz?…",
@@ -72,6 +88,12 @@ func TestDisplay(t *testing.T) {
 func TestErrors(t *testing.T) {
 	err := error(&objectstore.Error{Operation: "read", URL: "https://u:secret@host/a?sig=secret", Status: 503, Code: "SlowDown", RequestID: "4711", Err: objectstore.ErrThrottled})
 	assert.Equal(t, "objectstore: read https://host/a?…: there are too many requests to the store (status 503, code SlowDown, request 4711)", err.Error())
+	for _, name := range []string{"https://u:secret@host/a?sig=secret", "HTTP://host/a?secret", "minio://u:secret@host/a", "https://%zz?secret"} {
+		err := objectstore.NewError("read", name, objectstore.ErrThrottled)
+		for _, text := range []string{err.URL, fmt.Sprintf("%+v", err), fmt.Sprintf("%+v", *err), fmt.Sprintf("%#v", *err)} {
+			assert.NotContains(t, text, "secret")
+		}
+	}
 	transport := objectstore.TransportError(t.Context(), &url.Error{Op: "Get", URL: "https://host/a?sig=secret", Err: errors.New("connection reset")})
 	require.ErrorIs(t, transport, objectstore.ErrUnavailable)
 	assert.NotContains(t, transport.Error(), "secret")
@@ -135,6 +157,114 @@ func TestRetryEndsAttempts(t *testing.T) {
 	}
 	_, err = objectstore.WithRetry(&store, objectstore.Retry{Pause: time.Hour, MostPause: time.Hour}).Stat(ctx, "mem://b/a")
 	require.ErrorIs(t, err, objectstore.ErrThrottled)
+}
+
+// slowStore is a store without progress for a time before each part of a range.
+type slowStore struct {
+	objectstore.Store
+	step  time.Duration
+	calls int
+}
+
+// slowReader is the bytes of a slow store.
+type slowReader struct {
+	ctx  context.Context
+	step time.Duration
+}
+
+func (r slowReader) Read(p []byte) (int, error) {
+	select {
+	case <-time.After(r.step):
+		return 1, nil
+	case <-r.ctx.Done():
+		return 0, r.ctx.Err()
+	}
+}
+
+func (s *slowStore) ReadRange(ctx context.Context, _ objectstore.Object, into []byte, _ int64) error {
+	s.calls++
+	_, err := objectstore.ReadFull(ctx, slowReader{ctx, s.step}, into)
+	return err
+}
+
+func (s *slowStore) Put(ctx context.Context, _ string, contents []byte) error {
+	s.calls++
+	body := objectstore.Body(ctx, contents)
+	for part := make([]byte, 1); ; {
+		select {
+		case <-time.After(s.step):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if _, err := body.Read(part); err != nil {
+			return nil
+		}
+	}
+}
+
+func (s *slowStore) Create(context.Context, string) (objectstore.Upload, error) { return s, nil }
+
+func (s *slowStore) WritePart(ctx context.Context, _ int, contents []byte) error {
+	return s.Put(ctx, "", contents)
+}
+
+func (s *slowStore) Commit(ctx context.Context, parts int) error {
+	return s.Put(ctx, "", nil)
+}
+
+func (s *slowStore) Abort(context.Context) error { return nil }
+
+// An attempt takes any time while its bytes arrive or are sent, and ends without them. Commit has more time.
+func TestProgress(t *testing.T) {
+	for _, test := range []struct {
+		step     time.Duration
+		transfer bool
+		commit   bool
+	}{{20 * time.Second, true, true}, {100 * time.Second, false, true}, {400 * time.Second, false, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			slow := &slowStore{step: test.step}
+			store := objectstore.WithRetry(slow, objectstore.Retry{Attempts: 2})
+			check := func(ok bool, err error) {
+				if slow.calls--; ok {
+					require.NoError(t, err)
+					assert.Zero(t, slow.calls, "attempts that failed")
+				} else {
+					require.ErrorIs(t, err, objectstore.ErrUnavailable)
+					assert.Equal(t, 1, slow.calls, "attempts that failed")
+				}
+				slow.calls = 0
+			}
+			check(test.transfer, store.ReadRange(t.Context(), objectstore.Object{}, make([]byte, 100), 0))
+			check(test.transfer, store.Put(t.Context(), "", make([]byte, 100)))
+			upload, err := store.Create(t.Context(), "")
+			require.NoError(t, err)
+			check(test.transfer, upload.WritePart(t.Context(), 0, make([]byte, 100)))
+			check(test.commit, upload.Commit(t.Context(), 1))
+		})
+	}
+}
+
+// EnsureRetry keeps a Retry, and WithRetry replaces it.
+func TestEnsureRetry(t *testing.T) {
+	var store objecttest.Memory
+	calls := 0
+	store.Before = func(context.Context, string, string, int64, int64) error {
+		calls++
+		return objectstore.ErrThrottled
+	}
+	three := objectstore.WithRetry(&store, objectstore.Retry{Attempts: 3, Pause: time.Nanosecond})
+	require.NoError(t, objectstore.Register("test-retry", func() (objectstore.Store, error) { return three, nil }))
+	opened, err := objectstore.Open("test-retry://a")
+	require.NoError(t, err)
+	for _, test := range []struct {
+		store    objectstore.Store
+		attempts int
+	}{{objectstore.EnsureRetry(three), 3}, {opened, 3}, {objectstore.WithRetry(three, objectstore.Retry{Attempts: 2, Pause: time.Nanosecond}), 2}} {
+		calls = 0
+		_, err := test.store.Stat(t.Context(), "test-retry://a")
+		require.ErrorIs(t, err, objectstore.ErrThrottled)
+		assert.Equal(t, test.attempts, calls)
+	}
 }
 
 // The time that a store has sent is waited, and no more than the greatest pause.

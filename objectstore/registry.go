@@ -22,17 +22,20 @@ type registered struct {
 
 // modules are the packages to import for the schemes of providers.
 var modules = map[string]string{
-	"s3": "s3", "gs": "gcs", "az": "azure", "http": "https", "https": "https",
+	"s3": "s3", "http": "https", "https": "https",
 }
 
 // Register adds the store of a scheme. It is opened when a URL of the scheme is read first, and again after an error.
-// It returns an error if the scheme is taken, or no scheme of URLs in small letters.
+// It returns an error if the scheme is taken, is that of files, or is no scheme of URLs in small letters.
 func Register(scheme string, open func() (Store, error)) error {
-	if known, ok := SchemeOf(scheme + "://"); !ok || known != scheme {
+	if known, ok := SchemeOf(scheme + "://"); !ok || known != scheme || scheme != strings.ToLower(scheme) {
 		return fmt.Errorf("objectstore: register %q: expected a scheme such as s3, of small letters, digits and hyphens", scheme)
 	}
 	if open == nil {
 		return fmt.Errorf("objectstore: register %q: the function that opens the store is nil", scheme)
+	}
+	if scheme == "file" {
+		return fmt.Errorf("objectstore: register %q: it is the scheme of files", scheme)
 	}
 	registry.Lock()
 	defer registry.Unlock()
@@ -55,38 +58,43 @@ func Schemes() []string {
 	return schemes
 }
 
-// SchemeOf returns the scheme of a URL. It reports false for other names, such as those of files.
+// SchemeOf returns the scheme of a URL as it is written. [Open] accepts those in small letters. It reports false for other names, such as those of files.
 func SchemeOf(name string) (scheme string, ok bool) {
 	scheme, _, ok = strings.Cut(name, "://")
-	if !ok || scheme == "" || scheme[0] < 'a' || scheme[0] > 'z' {
+	letter := func(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
+	other := func(r rune) bool { return !letter(r) && (r < '0' || r > '9') && r != '-' && r != '+' && r != '.' }
+	if !ok || scheme == "" || !letter(rune(scheme[0])) || strings.ContainsFunc(scheme, other) {
 		return "", false
 	}
-	other := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '+' && r != '.'
-	}
-	return scheme, !strings.ContainsFunc(scheme, other)
+	return scheme, true
 }
 
-// Open returns the store of a URL. It repeats requests: see [Retry].
+// Open returns the store of a URL. It repeats requests: see [EnsureRetry].
 func Open(name string) (Store, error) {
 	scheme, ok := SchemeOf(name)
 	if !ok {
-		return nil, &Error{Operation: "open", URL: name, Err: fmt.Errorf("it is no URL: %w", ErrScheme)}
+		return nil, NewError("open", name, fmt.Errorf("it is no URL: %w", ErrScheme))
+	}
+	if small := strings.ToLower(scheme); small != scheme {
+		return nil, NewError("open", name, fmt.Errorf("write the scheme in small letters, as %s: %w", small, ErrScheme))
 	}
 	registry.Lock()
 	r := registry.schemes[scheme]
 	registry.Unlock()
 	if r == nil {
-		return nil, &Error{Operation: "open", URL: name, Err: fmt.Errorf("%w: %s", ErrScheme, remedy(scheme))}
+		return nil, NewError("open", name, fmt.Errorf("%w: %s", ErrScheme, remedy(scheme)))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.store == nil {
 		store, err := r.open()
-		if err != nil {
-			return nil, &Error{Operation: "open", URL: name, Err: err}
+		if err == nil && store == nil {
+			err = fmt.Errorf("the function that opens the store has returned nil: %w", ErrScheme)
 		}
-		r.store = WithRetry(store, Retry{})
+		if err != nil {
+			return nil, NewError("open", name, err)
+		}
+		r.store = EnsureRetry(store)
 	}
 	return r.store, nil
 }

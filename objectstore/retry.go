@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 )
 
 // Retry is how requests are repeated that fail with [ErrThrottled], [ErrUnavailable] or [ErrTruncated]. The zero value has
@@ -16,15 +18,24 @@ type Retry struct {
 	// Pause is the time before the second attempt, which doubles for each further one, up to MostPause; a random part
 	// of up to half of it is left out. Zero means 200 ms and 10 s. The time that a store has sent is waited, up to MostPause.
 	Pause, MostPause time.Duration
-	// Timeout is the time after which an attempt is given up and repeated, and a further second for each MiB. Zero
-	// means 30 s.
+	// Timeout is the time without progress after which an attempt is given up and repeated. Each byte that arrives or is
+	// sent is progress: see [ReadFull] and [Body]. A second is added for each MiB until the first progress, for
+	// stores that report none, and Commit has ten times as much. Zero means 30 s.
 	Timeout time.Duration
 
 	// wait waits, or returns the error of the context. Tests change it.
 	wait func(ctx context.Context, pause time.Duration) error
 }
 
-// WithRetry returns a store that repeats requests.
+// EnsureRetry returns a store that repeats requests: the same one if it is of [WithRetry].
+func EnsureRetry(store Store) Store {
+	if _, ok := store.(*retrying); ok {
+		return store
+	}
+	return WithRetry(store, Retry{})
+}
+
+// WithRetry returns a store that repeats requests. It replaces the Retry of a store of WithRetry.
 func WithRetry(store Store, retry Retry) Store {
 	if before, ok := store.(*retrying); ok {
 		store = before.store
@@ -54,7 +65,7 @@ func wait(ctx context.Context, pause time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return cancel.Error(ctx)
 	}
 }
 
@@ -67,10 +78,15 @@ type retrying struct {
 // errTimeout is the cause of the end of an attempt.
 var errTimeout = fmt.Errorf("no answer in time: %w", ErrUnavailable)
 
-// do repeats a request that transfers a number of bytes.
-func (r *retrying) do(ctx context.Context, bytes int, request func(ctx context.Context) error) error {
+// limit is the time until the first progress of a request that transfers a number of bytes.
+func (r *retrying) limit(bytes int) time.Duration {
+	return r.retry.Timeout + time.Duration(bytes>>20)*time.Second
+}
+
+// do repeats a request. limit is the time of an attempt until its first progress.
+func (r *retrying) do(ctx context.Context, limit time.Duration, request func(ctx context.Context) error) error {
 	for attempt := 1; ; attempt++ {
-		err := r.attempt(ctx, bytes, request)
+		err := r.attempt(ctx, limit, request)
 		if err == nil || ctx.Err() != nil || !temporary(err) {
 			return err
 		}
@@ -83,11 +99,13 @@ func (r *retrying) do(ctx context.Context, bytes int, request func(ctx context.C
 	}
 }
 
-// attempt makes a request once, with a limit of its time.
-func (r *retrying) attempt(ctx context.Context, bytes int, request func(ctx context.Context) error) error {
-	limited, stop := context.WithTimeoutCause(ctx, r.retry.Timeout+time.Duration(bytes>>20)*time.Second, errTimeout)
-	defer stop()
-	err := request(limited)
+// attempt makes a request once, with a limit of its time without progress.
+func (r *retrying) attempt(ctx context.Context, limit time.Duration, request func(ctx context.Context) error) error {
+	limited, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	late := time.AfterFunc(limit, func() { stop(errTimeout) })
+	defer late.Stop()
+	err := request(withProgress(limited, func() { late.Reset(r.retry.Timeout) }))
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(limited), errTimeout) {
 		var failed *Error
 		if errors.As(err, &failed) {
@@ -113,7 +131,7 @@ func (r *retrying) pause(attempt int, err error) time.Duration {
 
 // Stat implements [Store].
 func (r *retrying) Stat(ctx context.Context, name string) (object Object, err error) {
-	err = r.do(ctx, 0, func(ctx context.Context) (err error) {
+	err = r.do(ctx, r.limit(0), func(ctx context.Context) (err error) {
 		object, err = r.store.Stat(ctx, name)
 		return err
 	})
@@ -122,12 +140,12 @@ func (r *retrying) Stat(ctx context.Context, name string) (object Object, err er
 
 // ReadRange implements [Store].
 func (r *retrying) ReadRange(ctx context.Context, object Object, into []byte, offset int64) error {
-	return r.do(ctx, len(into), func(ctx context.Context) error { return r.store.ReadRange(ctx, object, into, offset) })
+	return r.do(ctx, r.limit(len(into)), func(ctx context.Context) error { return r.store.ReadRange(ctx, object, into, offset) })
 }
 
 // List implements [Store].
 func (r *retrying) List(ctx context.Context, prefix, token string) (page []Object, next string, err error) {
-	err = r.do(ctx, 0, func(ctx context.Context) (err error) {
+	err = r.do(ctx, r.limit(0), func(ctx context.Context) (err error) {
 		page, next, err = r.store.List(ctx, prefix, token)
 		return err
 	})
@@ -136,12 +154,12 @@ func (r *retrying) List(ctx context.Context, prefix, token string) (page []Objec
 
 // Put implements [Store].
 func (r *retrying) Put(ctx context.Context, name string, contents []byte) error {
-	return r.do(ctx, len(contents), func(ctx context.Context) error { return r.store.Put(ctx, name, contents) })
+	return r.do(ctx, r.limit(len(contents)), func(ctx context.Context) error { return r.store.Put(ctx, name, contents) })
 }
 
 // Create implements [Store].
 func (r *retrying) Create(ctx context.Context, name string) (upload Upload, err error) {
-	err = r.do(ctx, 0, func(ctx context.Context) (err error) {
+	err = r.do(ctx, r.limit(0), func(ctx context.Context) (err error) {
 		upload, err = r.store.Create(ctx, name)
 		return err
 	})
@@ -159,15 +177,18 @@ type retryingUpload struct {
 
 // WritePart implements [Upload].
 func (u *retryingUpload) WritePart(ctx context.Context, number int, contents []byte) error {
-	return u.do(ctx, len(contents), func(ctx context.Context) error { return u.upload.WritePart(ctx, number, contents) })
+	return u.do(ctx, u.limit(len(contents)), func(ctx context.Context) error { return u.upload.WritePart(ctx, number, contents) })
 }
+
+// commitTimeouts is the limit of Commit: stores join parts for minutes.
+const commitTimeouts = 10
 
 // Commit implements [Upload].
 func (u *retryingUpload) Commit(ctx context.Context, parts int) error {
-	return u.do(ctx, 0, func(ctx context.Context) error { return u.upload.Commit(ctx, parts) })
+	return u.do(ctx, commitTimeouts*u.limit(0), func(ctx context.Context) error { return u.upload.Commit(ctx, parts) })
 }
 
 // Abort implements [Upload].
 func (u *retryingUpload) Abort(ctx context.Context) error {
-	return u.do(ctx, 0, u.upload.Abort)
+	return u.do(ctx, u.limit(0), u.upload.Abort)
 }

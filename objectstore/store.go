@@ -16,8 +16,9 @@ type Object struct {
 	Modified time.Time
 }
 
-// Store is where objects are. Names are whole URLs. All methods are safe for concurrent use, and end with their context.
-// A method that the store does not have returns an error that wraps [errors.ErrUnsupported].
+// Store reads, lists and writes objects. Names are whole URLs. All methods are safe for concurrent use, and end with their context.
+// A method that the store does not have returns an error that wraps [errors.ErrUnsupported]. Stores read answers with
+// [ReadFull] and send a [Body], so that requests over slow connections are not given up, and make errors with [NewError].
 type Store interface {
 	// Stat describes an object, or an error that wraps [fs.ErrNotExist].
 	Stat(ctx context.Context, name string) (Object, error)
@@ -38,11 +39,12 @@ type Upload interface {
 	// WritePart writes a part. Numbers begin with 0. Parts may be written at the same time and in any order, and again
 	// after a failure. All but the last one have [PartBytes].
 	WritePart(ctx context.Context, number int, contents []byte) error
-	// Commit makes the object of parts that were written: those of the numbers below a count.
+	// Commit makes the object of parts that were written: those of the numbers below a count. After an error the object may
+	// exist: the store has made it, and its answer was lost.
 	Commit(ctx context.Context, parts int) error
 	// Abort removes the parts. It may be called after a failed Commit.
 	Abort(ctx context.Context) error
 }
 
-// PartBytes is the length of the parts of an upload.
+// PartBytes is the length of the parts of an upload. S3 has up to 10,000 parts, which are 156 GiB.
 const PartBytes = 16 << 20

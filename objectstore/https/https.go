@@ -31,10 +31,12 @@ func open() (objectstore.Store, error) { return New(Options{}), nil }
 
 // Options describe requests.
 type Options struct {
-	// Client sends requests. Nil means one that keeps connections open.
+	// Client sends requests. Nil means one that keeps connections open, and that removes Header and Referer from requests
+	// to another host after a redirect. A client of a program has to remove them by its CheckRedirect: package net/http
+	// removes only Authorization and cookies, and Referer has the query of the URL.
 	Client *http.Client
-	// Header is added to each request, for a token for example. It is sent to every server that URLs name: register
-	// the store under another scheme, or open it with [gpuframe.Engine.Objects], for those that may have it.
+	// Header is added to each request, for a token for example. It is sent to every server that URLs name: open the store
+	// with [gpuframe.Engine.Objects] for queries of servers that may have it.
 	Header http.Header
 }
 
@@ -49,9 +51,30 @@ func New(options Options) *Store {
 	if options.Client == nil {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		Adapt(transport)
-		options.Client = &http.Client{Transport: transport}
+		options.Client = &http.Client{Transport: transport, CheckRedirect: redirects(options.Header)}
 	}
 	return &Store{options.Client, options.Header.Clone()}
+}
+
+// mostRedirects is that of package net/http.
+const mostRedirects = 10
+
+// redirects returns the check of redirects that removes a header, and the URL before, from requests to another host.
+func redirects(header http.Header) func(next *http.Request, before []*http.Request) error {
+	return func(next *http.Request, before []*http.Request) error {
+		if len(before) >= mostRedirects {
+			return fmt.Errorf("there are more than %d redirects: %w", mostRedirects, objectstore.ErrResponse)
+		}
+		if next.URL.Host == before[0].URL.Host && next.URL.Scheme == before[0].URL.Scheme {
+			return nil
+		}
+		next.Header.Del("Referer")
+		for key := range header {
+			delete(next.Header, key)
+			next.Header.Del(key)
+		}
+		return nil
+	}
 }
 
 // mostIdle is the number of connections to a server that stay open. A query has up to 64 requests at a time.
@@ -71,7 +94,7 @@ func Adapt(t *http.Transport) {
 
 // send sends a request. The caller closes the body of the answer.
 func (s *Store) send(ctx context.Context, method, operation, name string, header map[string]string) (*http.Response, error) {
-	fail := func(err error) error { return &objectstore.Error{Operation: operation, URL: name, Err: err} }
+	fail := func(err error) error { return objectstore.NewError(operation, name, err) }
 	request, err := http.NewRequestWithContext(ctx, method, name, nil)
 	if err != nil {
 		return nil, fail(fmt.Errorf("the URL is not valid: %w", objectstore.ErrResponse)) // the error has the query
@@ -100,7 +123,8 @@ func refused(operation, name string, response *http.Response) error {
 
 // failure is an error about an answer.
 func failure(operation, name string, response *http.Response, err error) error {
-	failed := &objectstore.Error{Operation: operation, URL: name, Status: response.StatusCode, Err: err}
+	failed := objectstore.NewError(operation, name, err)
+	failed.Status = response.StatusCode
 	for _, key := range []string{"X-Amz-Request-Id", "X-Ms-Request-Id", "X-Guploader-Uploadid", "X-Request-Id"} {
 		if failed.RequestID == "" {
 			failed.RequestID = response.Header.Get(key)
@@ -145,8 +169,8 @@ func (s *Store) statByRange(ctx context.Context, name string) (objectstore.Objec
 	}
 	defer finish(response.Body)
 	first, size, ok := contentRange(response.Header.Get("Content-Range"))
-	empty := response.StatusCode == http.StatusRequestedRangeNotSatisfiable && size == 0 || response.StatusCode == http.StatusOK && response.ContentLength == 0
-	if empty {
+	unsatisfiable := response.StatusCode == http.StatusRequestedRangeNotSatisfiable && size == 0
+	if unsatisfiable || response.StatusCode == http.StatusOK && response.ContentLength == 0 {
 		return about(name, response, 0), nil
 	}
 	if err := refused("stat", name, response); err != nil {
@@ -172,7 +196,7 @@ func contentRange(text string) (first, size int64, ok bool) {
 	bytes, all, cut := strings.Cut(text, "/")
 	from, _, _ := strings.Cut(bytes, "-")
 	size, err := strconv.ParseInt(all, 10, 64)
-	if !ok || !cut || err != nil {
+	if !ok || !cut || err != nil || size < 0 {
 		return 0, -1, false
 	}
 	first, err = strconv.ParseInt(from, 10, 64)
@@ -199,12 +223,13 @@ func (s *Store) ReadRange(ctx context.Context, object objectstore.Object, into [
 	if err := matches(object, response, offset); err != nil {
 		return failure("read", object.Name, response, err)
 	}
-	n, err := io.ReadFull(response.Body, into)
+	n, err := objectstore.ReadFull(ctx, response.Body, into)
 	if err == nil {
 		return nil
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return failure("read", object.Name, response, fmt.Errorf("%d of %d bytes from byte %d on: %w", n, len(into), offset, objectstore.ErrTruncated))
+		err = fmt.Errorf("%d of %d bytes from byte %d on: %w", n, len(into), offset, objectstore.ErrTruncated)
+		return failure("read", object.Name, response, err)
 	}
 	return failure("read", object.Name, response, objectstore.TransportError(ctx, err))
 }
@@ -234,8 +259,8 @@ func matches(object objectstore.Object, response *http.Response, offset int64) e
 }
 
 // unsupported is the error of a method that web servers do not have.
-func unsupported(operation, name, what string) error {
-	return &objectstore.Error{Operation: operation, URL: name, Err: fmt.Errorf("web servers have no %s: %w", what, errors.ErrUnsupported)}
+func unsupported(operation, name, feature string) error {
+	return objectstore.NewError(operation, name, fmt.Errorf("web servers have no %s: %w", feature, errors.ErrUnsupported))
 }
 
 // List implements [objectstore.Store].

@@ -195,6 +195,7 @@ func TestFailures(t *testing.T) {
 		"whole file":   {answer(200, "Content-Length", "0"), objectstore.ErrResponse, 200},
 		"short body":   {cut(false), objectstore.ErrTruncated, 206},
 		"reset":        {cut(true), objectstore.ErrUnavailable, 206},
+		"no size":      {answer(206, "Content-Range", "bytes 5-8/-1"), objectstore.ErrResponse, 206},
 	}) {
 		s := &server{contents: []byte("0123456789"), etag: `"one"`}
 		url, store := serve(t, s)+"?signature=secret", https.New(https.Options{})
@@ -207,7 +208,7 @@ func TestFailures(t *testing.T) {
 		var failed *objectstore.Error
 		require.ErrorAs(t, err, &failed, name)
 		assert.Equal(t, test.status, failed.Status, name)
-		assert.NotContains(t, err.Error(), "secret", name)
+		assert.NotContains(t, fmt.Sprintf("%+v %+v", err, *failed), "secret", name)
 		if name == "throttled" {
 			assert.Equal(t, 7*time.Second, failed.RetryAfter)
 			assert.Equal(t, "4711", failed.RequestID)
@@ -257,6 +258,42 @@ func TestOptions(t *testing.T) {
 	_, err = https.New(https.Options{Header: header}).Stat(t.Context(), h.URL+"/file")
 	require.ErrorIs(t, err, objectstore.ErrResponse, "the certificate is not known")
 	require.NotErrorIs(t, err, objectstore.ErrUnavailable)
+}
+
+// The header of the options and the URL before are removed from a redirect to another host; one to the same host has the header.
+func TestRedirects(t *testing.T) {
+	other := &server{contents: []byte("0123456789")}
+	other.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		assert.Empty(t, r.Header["X-Token"])
+		assert.Empty(t, r.Header["x-raw"])
+		assert.Empty(t, r.Header.Get("X-Raw"))
+		assert.Empty(t, r.Referer())
+		return false
+	}
+	otherURL, redirected := serve(t, other), false
+	s := &server{}
+	s.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		assert.Equal(t, "token", r.Header.Get("X-Token"))
+		to := otherURL
+		if redirected = !redirected; redirected {
+			to = "/again?signature=secret"
+		}
+		http.Redirect(w, r, to, http.StatusFound)
+		return true
+	}
+	store := https.New(https.Options{Header: http.Header{"X-Token": {"token"}, "x-raw": {"token"}}})
+	object, err := store.Stat(t.Context(), serve(t, s)+"?signature=secret")
+	require.NoError(t, err)
+	assert.EqualValues(t, 10, object.Size)
+	s.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		http.Redirect(w, r, "/file?signature=secret", http.StatusFound)
+		return true
+	}
+	_, err = store.Stat(t.Context(), serve(t, s)+"?signature=secret")
+	require.ErrorContains(t, err, "more than 10 redirects")
+	require.ErrorIs(t, err, objectstore.ErrResponse)
+	require.NotErrorIs(t, err, objectstore.ErrUnavailable, "it is not repeated")
+	assert.NotContains(t, err.Error(), "secret")
 }
 
 func TestUnsupported(t *testing.T) {

@@ -19,11 +19,24 @@ import (
 
 // conditions are those of error codes, which are more precise than the status.
 var conditions = map[string]error{
-	"ExpiredToken": errCredentials, "ExpiredTokenException": errCredentials, "InvalidToken": errCredentials, "TokenRefreshRequired": errCredentials,
-	"InvalidAccessKeyId": errCredentials, "SignatureDoesNotMatch": errCredentials, "AuthorizationHeaderMalformed": errCredentials, "RequestTimeTooSkewed": errCredentials,
-	"SlowDown": objectstore.ErrThrottled, "Throttling": objectstore.ErrThrottled, "ThrottlingException": objectstore.ErrThrottled, "RequestLimitExceeded": objectstore.ErrThrottled,
-	"RequestTimeout": objectstore.ErrUnavailable, "InternalError": objectstore.ErrUnavailable,
-	"NoSuchKey": fs.ErrNotExist, "NoSuchBucket": fs.ErrNotExist, "NotFound": fs.ErrNotExist, "NoSuchUpload": fs.ErrNotExist,
+	"AuthorizationHeaderMalformed": errCredentials,
+	"ExpiredToken":                 errCredentials,
+	"ExpiredTokenException":        errCredentials,
+	"InvalidAccessKeyId":           errCredentials,
+	"InvalidToken":                 errCredentials,
+	"RequestTimeTooSkewed":         errCredentials,
+	"SignatureDoesNotMatch":        errCredentials,
+	"TokenRefreshRequired":         errCredentials,
+	"RequestLimitExceeded":         objectstore.ErrThrottled,
+	"SlowDown":                     objectstore.ErrThrottled,
+	"Throttling":                   objectstore.ErrThrottled,
+	"ThrottlingException":          objectstore.ErrThrottled,
+	"InternalError":                objectstore.ErrUnavailable,
+	"RequestTimeout":               objectstore.ErrUnavailable,
+	"NoSuchBucket":                 fs.ErrNotExist,
+	"NoSuchKey":                    fs.ErrNotExist,
+	"NoSuchUpload":                 fs.ErrNotExist,
+	"NotFound":                     fs.ErrNotExist,
 }
 
 var errCredentials = fmt.Errorf("%w: %w", objectstore.ErrCredentials, fs.ErrPermission)
@@ -34,7 +47,7 @@ func failure(ctx context.Context, operation, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	failed := &objectstore.Error{Operation: operation, URL: name}
+	failed := objectstore.NewError(operation, name, nil)
 	var coded smithy.APIError
 	if errors.As(err, &coded) {
 		failed.Code = coded.ErrorCode()

@@ -11,7 +11,6 @@
 package s3
 
 import (
-	"bytes"
 	"context"
 	"crypto/md5"
 	"encoding/hex"
@@ -71,8 +70,10 @@ func New(ctx context.Context, options Options) (*Store, error) {
 		client = awshttp.NewBuildableClient().WithTransportOptions(https.Adapt)
 	}
 	load := []func(*config.LoadOptions) error{
-		config.WithHTTPClient(client), config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }),
-		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired), config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired),
+		config.WithHTTPClient(client),
+		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }),
+		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired),
+		config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired),
 	}
 	if options.Region != "" {
 		load = append(load, config.WithRegion(options.Region))
@@ -103,38 +104,49 @@ func New(ctx context.Context, options Options) (*Store, error) {
 	return s, nil
 }
 
-// place is the bucket and the key of a name, or of the beginning of names.
-type place struct{ scheme, bucket, key string }
+// location is the bucket and the key of a name, or of the beginning of names.
+type location struct{ scheme, bucket, key string }
 
-func placeOf(operation, name string) (p place, err error) {
+func locationOf(operation, name string) (l location, err error) {
 	scheme, rest, ok := strings.Cut(name, "://")
 	bucket, key, slash := strings.Cut(rest, "/")
 	if !ok || bucket == "" || !slash {
-		return place{}, &objectstore.Error{Operation: operation, URL: name, Err: fmt.Errorf("expected a URL such as s3://bucket/key: %w", objectstore.ErrResponse)}
+		err := fmt.Errorf("expected a URL such as s3://bucket/key: %w", objectstore.ErrResponse)
+		return location{}, objectstore.NewError(operation, name, err)
 	}
-	return place{scheme, bucket, key}, nil
+	return location{scheme, bucket, key}, nil
 }
 
 // Stat implements [objectstore.Store].
 func (s *Store) Stat(ctx context.Context, name string) (objectstore.Object, error) {
-	p, err := placeOf("stat", name)
+	at, err := locationOf("stat", name)
 	if err != nil {
 		return objectstore.Object{}, err
 	}
-	head, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &p.bucket, Key: &p.key, RequestPayer: s.payer})
+	head, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &at.bucket, Key: &at.key, RequestPayer: s.payer})
 	if err != nil {
 		return objectstore.Object{}, failure(ctx, "stat", name, err)
 	}
-	return objectstore.Object{Name: name, Size: aws.ToInt64(head.ContentLength), ETag: aws.ToString(head.ETag), Modified: aws.ToTime(head.LastModified)}, nil
+	return objectstore.Object{
+		Name:     name,
+		Size:     aws.ToInt64(head.ContentLength),
+		ETag:     aws.ToString(head.ETag),
+		Modified: aws.ToTime(head.LastModified),
+	}, nil
 }
 
 // ReadRange implements [objectstore.Store].
 func (s *Store) ReadRange(ctx context.Context, object objectstore.Object, into []byte, offset int64) error {
-	p, err := placeOf("read", object.Name)
+	at, err := locationOf("read", object.Name)
 	if err != nil || len(into) == 0 {
 		return err
 	}
-	input := &s3.GetObjectInput{Bucket: &p.bucket, Key: &p.key, RequestPayer: s.payer, Range: aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+int64(len(into))-1))}
+	input := &s3.GetObjectInput{
+		Bucket:       &at.bucket,
+		Key:          &at.key,
+		RequestPayer: s.payer,
+		Range:        aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+int64(len(into))-1)),
+	}
 	if object.ETag != "" {
 		input.IfMatch = &object.ETag
 	}
@@ -144,7 +156,9 @@ func (s *Store) ReadRange(ctx context.Context, object objectstore.Object, into [
 	}
 	defer answer.Body.Close()
 	fail := func(err error) error {
-		return &objectstore.Error{Operation: "read", URL: object.Name, RequestID: requestID(answer.ResultMetadata), Err: err}
+		failed := objectstore.NewError("read", object.Name, err)
+		failed.RequestID = requestID(answer.ResultMetadata)
+		return failed
 	}
 	if etag := aws.ToString(answer.ETag); object.ETag != "" && etag != "" && etag != object.ETag {
 		return fail(objectstore.ErrChanged) // of stores that do not compare it
@@ -152,7 +166,7 @@ func (s *Store) ReadRange(ctx context.Context, object objectstore.Object, into [
 	if begin := fmt.Sprintf("bytes %d-", offset); !strings.HasPrefix(aws.ToString(answer.ContentRange), begin) {
 		return fail(fmt.Errorf("the answer is another range: %w", objectstore.ErrResponse))
 	}
-	n, err := io.ReadFull(answer.Body, into)
+	n, err := objectstore.ReadFull(ctx, answer.Body, into)
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fail(fmt.Errorf("%d of %d bytes from byte %d on: %w", n, len(into), offset, objectstore.ErrTruncated))
@@ -164,11 +178,11 @@ func (s *Store) ReadRange(ctx context.Context, object objectstore.Object, into [
 
 // List implements [objectstore.Store].
 func (s *Store) List(ctx context.Context, prefix, token string) (page []objectstore.Object, next string, err error) {
-	p, err := placeOf("list", prefix)
+	at, err := locationOf("list", prefix)
 	if err != nil {
 		return nil, "", err
 	}
-	input := &s3.ListObjectsV2Input{Bucket: &p.bucket, Prefix: &p.key, RequestPayer: s.payer}
+	input := &s3.ListObjectsV2Input{Bucket: &at.bucket, Prefix: &at.key, RequestPayer: s.payer}
 	if token != "" {
 		input.ContinuationToken = &token
 	}
@@ -178,43 +192,62 @@ func (s *Store) List(ctx context.Context, prefix, token string) (page []objectst
 	}
 	for _, each := range answer.Contents {
 		page = append(page, objectstore.Object{
-			Name: p.scheme + "://" + p.bucket + "/" + aws.ToString(each.Key), Size: aws.ToInt64(each.Size), ETag: aws.ToString(each.ETag), Modified: aws.ToTime(each.LastModified),
+			Name:     at.scheme + "://" + at.bucket + "/" + aws.ToString(each.Key),
+			Size:     aws.ToInt64(each.Size),
+			ETag:     aws.ToString(each.ETag),
+			Modified: aws.ToTime(each.LastModified),
 		})
 	}
-	if aws.ToBool(answer.IsTruncated) {
-		next = aws.ToString(answer.NextContinuationToken)
+	if !aws.ToBool(answer.IsTruncated) {
+		return page, "", nil
+	}
+	if next = aws.ToString(answer.NextContinuationToken); next == "" || next == token {
+		err := fmt.Errorf("the list goes on, and its token is empty or repeated: %w", objectstore.ErrResponse)
+		failed := objectstore.NewError("list", prefix, err)
+		failed.RequestID = requestID(answer.ResultMetadata)
+		return nil, "", failed
 	}
 	return page, next, nil
 }
 
 // Put implements [objectstore.Store].
 func (s *Store) Put(ctx context.Context, name string, contents []byte) error {
-	p, err := placeOf("write", name)
+	at, err := locationOf("write", name)
 	if err != nil {
 		return err
 	}
-	_, err = s.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &p.bucket, Key: &p.key, RequestPayer: s.payer, Body: bytes.NewReader(contents), ContentLength: aws.Int64(int64(len(contents)))})
+	_, err = s.client.PutObject(ctx, &s3.PutObjectInput{
+		Bucket:        &at.bucket,
+		Key:           &at.key,
+		RequestPayer:  s.payer,
+		Body:          objectstore.Body(ctx, contents),
+		ContentLength: aws.Int64(int64(len(contents))),
+	})
 	return failure(ctx, "write", name, err)
 }
 
 // Create implements [objectstore.Store]: an upload of several parts.
 func (s *Store) Create(ctx context.Context, name string) (objectstore.Upload, error) {
-	p, err := placeOf("write", name)
+	at, err := locationOf("write", name)
 	if err != nil {
 		return nil, err
 	}
-	created, err := s.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &p.bucket, Key: &p.key, RequestPayer: s.payer})
+	created, err := s.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
+		Bucket:       &at.bucket,
+		Key:          &at.key,
+		RequestPayer: s.payer,
+	})
 	if err != nil {
 		return nil, failure(ctx, "write", name, err)
 	}
-	return &upload{store: s, name: name, place: p, id: created.UploadId, etags: map[int]*string{}}, nil
+	return &upload{store: s, name: name, at: at, id: created.UploadId, etags: map[int]*string{}}, nil
 }
 
 // upload is an upload of several parts.
 type upload struct {
 	store *Store
 	name  string
-	place place
+	at    location
 	id    *string
 
 	mu    sync.Mutex
@@ -223,11 +256,24 @@ type upload struct {
 	tried bool
 }
 
+// mostParts is the number of parts that S3 accepts.
+const mostParts = 10_000
+
 // WritePart implements [objectstore.Upload].
 func (u *upload) WritePart(ctx context.Context, number int, contents []byte) error {
+	if number >= mostParts {
+		const limit = int64(mostParts) * objectstore.PartBytes >> 30
+		err := fmt.Errorf("S3 accepts %d parts, here %d GiB: write several objects: %w", mostParts, limit, errors.ErrUnsupported)
+		return objectstore.NewError("write", u.name, err)
+	}
 	part, err := u.store.client.UploadPart(ctx, &s3.UploadPartInput{
-		Bucket: &u.place.bucket, Key: &u.place.key, UploadId: u.id, RequestPayer: u.store.payer,
-		PartNumber: aws.Int32(int32(number + 1)), Body: bytes.NewReader(contents), ContentLength: aws.Int64(int64(len(contents))),
+		Bucket:        &u.at.bucket,
+		Key:           &u.at.key,
+		UploadId:      u.id,
+		RequestPayer:  u.store.payer,
+		PartNumber:    aws.Int32(int32(number + 1)),
+		Body:          objectstore.Body(ctx, contents),
+		ContentLength: aws.Int64(int64(len(contents))),
 	})
 	if err != nil {
 		return failure(ctx, "write", u.name, err)
@@ -247,7 +293,11 @@ func (u *upload) Commit(ctx context.Context, parts int) error {
 		list[number] = types.CompletedPart{ETag: u.etags[number], PartNumber: aws.Int32(int32(number + 1))}
 	}
 	_, err := u.store.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
-		Bucket: &u.place.bucket, Key: &u.place.key, UploadId: u.id, RequestPayer: u.store.payer, MultipartUpload: &types.CompletedMultipartUpload{Parts: list},
+		Bucket:          &u.at.bucket,
+		Key:             &u.at.key,
+		UploadId:        u.id,
+		RequestPayer:    u.store.payer,
+		MultipartUpload: &types.CompletedMultipartUpload{Parts: list},
 	})
 	err = failure(ctx, "write", u.name, err)
 	if again := u.tried; err != nil {
@@ -275,7 +325,12 @@ func (u *upload) committed(ctx context.Context, parts []types.CompletedPart) boo
 
 // Abort implements [objectstore.Upload].
 func (u *upload) Abort(ctx context.Context) error {
-	_, err := u.store.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &u.place.bucket, Key: &u.place.key, UploadId: u.id, RequestPayer: u.store.payer})
+	_, err := u.store.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{
+		Bucket:       &u.at.bucket,
+		Key:          &u.at.key,
+		UploadId:     u.id,
+		RequestPayer: u.store.payer,
+	})
 	return failure(ctx, "write", u.name, err)
 }
 

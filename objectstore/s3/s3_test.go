@@ -78,6 +78,34 @@ func TestConditions(t *testing.T) {
 	require.NoError(t, s3.Registered())
 }
 
+// A list that goes on without another token is an error, and no short list.
+func TestTokens(t *testing.T) {
+	for _, token := range []string{"", "again"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte("<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>" + token + "</NextContinuationToken></ListBucketResult>"))
+		}))
+		_, _, err := storeAt(t, server.URL, "hidden").List(t.Context(), bucket, token)
+		server.Close()
+		require.ErrorIs(t, err, objectstore.ErrResponse)
+		assert.ErrorContains(t, err, "token is empty or repeated")
+	}
+}
+
+// More parts than S3 accepts are an error before they are sent.
+func TestMostParts(t *testing.T) {
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests++
+		_, _ = w.Write([]byte("<InitiateMultipartUploadResult><UploadId>a</UploadId></InitiateMultipartUploadResult>"))
+	}))
+	defer server.Close()
+	upload, err := storeAt(t, server.URL, "hidden").Create(t.Context(), bucket+"a")
+	require.NoError(t, err)
+	require.NoError(t, upload.WritePart(t.Context(), 9_999, []byte("a")))
+	require.ErrorIs(t, upload.WritePart(t.Context(), 10_000, []byte("a")), errors.ErrUnsupported)
+	assert.Equal(t, 2, requests)
+}
+
 // Each answer of an upload may be lost: the object has all bytes, and the upload has ended.
 func TestLostAnswers(t *testing.T) {
 	proxy := objecttest.NewProxy(t, gateway(t))

@@ -6,9 +6,10 @@
 // is read meanwhile. Records of CSV and JSON are encoded in parallel. Package chunks encodes flat columns of
 // Parquet, those of a GPU's tables with its kernels.
 //
-// A path is written under a temporary name in its folder and renamed at the end. So a
-// failed write leaves no file and an existing one as it was. So does the URL of an object: it is sent by parts, and appears
-// with the last one.
+// A path is written under a temporary name in its folder and renamed at the end: a failed
+// write leaves no file, and an existing one as it was. The URL of an object is sent by parts
+// and appears with the last request: a failed write leaves no object, unless the store has
+// made it and the answer of that request was lost.
 //
 // # Errors
 //

@@ -6,8 +6,10 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
@@ -49,7 +51,8 @@ func writeObject(ctx context.Context, store objectstore.Store, name string, writ
 
 // objectWriter sends what is written to it as parts of an object. A short object is sent at once.
 type objectWriter struct {
-	ctx   context.Context
+	query context.Context
+	ctx   context.Context // ends with that of the query, or when a part fails
 	stop  context.CancelCauseFunc
 	store objectstore.Store
 	name  string
@@ -62,7 +65,7 @@ type objectWriter struct {
 }
 
 func newObjectWriter(ctx context.Context, store objectstore.Store, name string) *objectWriter {
-	o := &objectWriter{store: store, name: name, slots: make(chan struct{}, mostParts)}
+	o := &objectWriter{query: ctx, store: store, name: name, slots: make(chan struct{}, mostParts)}
 	o.ctx, o.stop = context.WithCancelCause(ctx)
 	return o
 }
@@ -95,7 +98,7 @@ func (o *objectWriter) send() (err error) {
 	select {
 	case o.slots <- struct{}{}:
 	case <-o.ctx.Done():
-		return context.Cause(o.ctx)
+		return o.failure()
 	}
 	part, number := o.part, o.parts
 	o.part, o.parts = nil, o.parts+1
@@ -108,6 +111,14 @@ func (o *objectWriter) send() (err error) {
 	return nil
 }
 
+// failure returns the error of the context of the query, or of a part, or nil.
+func (o *objectWriter) failure() error {
+	if err := cancel.Error(o.query); err != nil {
+		return err
+	}
+	return context.Cause(o.ctx)
+}
+
 // commit sends the last part and makes the object.
 func (o *objectWriter) commit() error {
 	if o.upload == nil {
@@ -117,11 +128,14 @@ func (o *objectWriter) commit() error {
 		return err
 	}
 	o.sending.Wait()
-	if err := context.Cause(o.ctx); err != nil {
+	if err := o.failure(); err != nil {
 		return err
 	}
 	return o.upload.Commit(o.ctx, o.parts)
 }
+
+// abortTime is the time to remove the parts: the query waits for it.
+const abortTime = 10 * time.Second
 
 // abort removes the parts, also after the context is done.
 func (o *objectWriter) abort() error {
@@ -130,5 +144,7 @@ func (o *objectWriter) abort() error {
 	if o.upload == nil {
 		return nil
 	}
-	return o.upload.Abort(context.WithoutCancel(o.ctx))
+	ctx, stop := context.WithTimeout(context.WithoutCancel(o.query), abortTime)
+	defer stop()
+	return o.upload.Abort(ctx)
 }

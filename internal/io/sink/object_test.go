@@ -60,6 +60,42 @@ func TestObjects(t *testing.T) {
 	}
 }
 
+// A cancelled write has the kind and the cause in its error, also if a part fails. The removal of the parts has a limit.
+func TestCancelledObjects(t *testing.T) {
+	defer sink.SetPartBytes(10)()
+	for _, failing := range []bool{false, true} {
+		ctx, stop := context.WithCancelCause(t.Context())
+		cause := errors.New("the user left")
+		var store objecttest.Memory
+		limited := false
+		store.Before = func(ctx context.Context, operation, _ string, _, _ int64) error {
+			switch {
+			case operation == "abort":
+				_, limited = ctx.Deadline()
+			case operation == "part" && failing:
+				return fs.ErrPermission
+			case operation == "part":
+				stop(cause)
+			}
+			return nil
+		}
+		err := sink.WriteObject(ctx, &store, "mem://b/a", func(w io.Writer) error {
+			_, err := w.Write(make([]byte, 15))
+			return err
+		})
+		if failing {
+			require.ErrorIs(t, err, fs.ErrPermission)
+			require.NotErrorIs(t, err, context.Canceled)
+		} else {
+			require.ErrorIs(t, err, context.Canceled)
+			require.ErrorIs(t, err, cause)
+		}
+		assert.True(t, limited)
+		assert.Empty(t, store.Names())
+		stop(nil)
+	}
+}
+
 // A query that fails or is cancelled leaves no object.
 func TestObjectsOfFailedQueries(t *testing.T) {
 	defer sink.SetPartBytes(10)()

@@ -19,8 +19,8 @@ type Counters struct {
 	// Rows and Bytes are those of the tables that were returned. FileBytes were read
 	// from files, before decompression.
 	Rows, Bytes, FileBytes atomic.Int64
-	// Requests were sent to stores of objects, but for those that failed and were repeated, and RequestBytes are the bytes
-	// that they asked for: also those of footers, and of gaps between neighbours.
+	// Requests were sent to stores of objects, without those that failed and were repeated, and RequestBytes are their
+	// bytes: also those of footers, and of gaps between neighbours.
 	Requests, RequestBytes atomic.Int64
 }
 

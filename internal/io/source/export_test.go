@@ -77,6 +77,24 @@ func SetObjects(end, gap int64, piece int, block int64) (reset func()) {
 	}
 }
 
+// BlocksAhead returns the number of blocks that each of several files requests in advance.
+func BlocksAhead(files int) int64 { return blocksAhead(files) }
+
+// GroupBytes returns the memory that is counted for the first row group of a Parquet source that the host decodes.
+func GroupBytes(ctx context.Context, s Source) (int64, error) {
+	files := s.(*parquetFiles)
+	schema, err := files.Schema(ctx)
+	if err != nil {
+		return 0, err
+	}
+	groups, err := files.rowGroups(ctx, schema, Request{})
+	if err != nil {
+		return 0, err
+	}
+	p := &parquetRecords{source: files, schema: schema, groups: groups, rows: mostRecordRows, remote: files.paths.remote()}
+	return p.bytes(0), nil
+}
+
 // Paths returns the names of the files of a source, with the values of their partitions.
 func Paths(s Source) (names []string, values [][]*string) {
 	var all *paths

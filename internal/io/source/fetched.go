@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 )
 
 // A row group of an object in a store is fetched before it is decoded: all its ranges that the query needs, by requests at the
@@ -24,8 +26,9 @@ var ( // tests change them
 	fetchPiece = 4 << 20
 )
 
-// mostRequests is the number of requests that the readers of a query send at a time. With 50 ms until an answer
-// begins, 64 of 1 MiB are 1.3 GB/s.
+// mostRequests is the number of requests for row groups that the readers of a query send at a time, and of the files of
+// which a source reads footers or page indices at a time. Texts have as many blocks in advance at most. With 50 ms
+// until an answer begins, 64 requests of 1 MiB are 1.3 GB/s.
 const mostRequests = 64
 
 // fetched is ranges of an object in memory.
@@ -35,14 +38,19 @@ type fetched struct {
 }
 
 type fetchedPart struct {
-	span
+	byteRange
 	bytes *arrowmemory.Buffer
 }
 
+// byteRange is a range of bytes of an object.
+type byteRange struct{ offset, length int64 }
+
+func (r byteRange) end() int64 { return r.offset + r.length }
+
 // find returns the part that has a range, or nil.
-func (f *fetched) find(bytes span) *fetchedPart {
-	i := sort.Search(len(f.parts), func(i int) bool { return f.parts[i].end() > bytes.first })
-	if i < len(f.parts) && f.parts[i].first <= bytes.first && bytes.end() <= f.parts[i].end() {
+func (f *fetched) find(bytes byteRange) *fetchedPart {
+	i := sort.Search(len(f.parts), func(i int) bool { return f.parts[i].end() > bytes.offset })
+	if i < len(f.parts) && f.parts[i].offset <= bytes.offset && bytes.end() <= f.parts[i].end() {
 		return &f.parts[i]
 	}
 	return nil
@@ -50,8 +58,8 @@ func (f *fetched) find(bytes span) *fetchedPart {
 
 // ReadAt implements [io.ReaderAt]. Ranges that were not fetched are read from the store.
 func (f *fetched) ReadAt(p []byte, offset int64) (int, error) {
-	if part := f.find(span{offset, int64(len(p))}); part != nil {
-		return copy(p, part.bytes.Bytes()[offset-part.first:]), nil
+	if part := f.find(byteRange{offset, int64(len(p))}); part != nil {
+		return copy(p, part.bytes.Bytes()[offset-part.offset:]), nil
 	}
 	n, err := f.from.ReadAt(p, offset)
 	return n, readError(err)
@@ -65,15 +73,18 @@ func (f *fetched) release() {
 }
 
 // fetch adds ranges, those that are near each other together. begin waits until a request may be sent, and returns what ends it.
-func (f *fetched) fetch(ctx context.Context, ranges []span, allocator arrowmemory.Allocator, begin func() (end func())) error {
-	ctx, stop := context.WithCancelCause(ctx)
+func (f *fetched) fetch(query context.Context, ranges []byteRange, allocator arrowmemory.Allocator, begin func() (end func())) error {
+	ctx, stop := context.WithCancelCause(query)
 	defer stop(nil)
 	var fetching sync.WaitGroup
 	parts := joined(ranges)
-	for i, part := range parts {
-		parts[i].bytes = uninitialized(allocator, int(part.rows))
-		at := part.first
+	for i := 0; i < len(parts) && ctx.Err() == nil; i++ {
+		parts[i].bytes = uninitialized(allocator, int(parts[i].length))
+		at := parts[i].offset
 		for piece := range slices.Chunk(parts[i].bytes.Bytes(), fetchPiece) {
+			if ctx.Err() != nil {
+				break // without a wait for the turns of requests that would not be sent
+			}
 			offset := at
 			at += int64(len(piece))
 			end := begin()
@@ -90,19 +101,26 @@ func (f *fetched) fetch(ctx context.Context, ranges []span, allocator arrowmemor
 		}
 	}
 	fetching.Wait()
-	f.parts = append(f.parts, parts...)
-	slices.SortFunc(f.parts, func(a, b fetchedPart) int { return cmp.Compare(a.first, b.first) })
+	for _, part := range parts {
+		if part.bytes != nil {
+			f.parts = append(f.parts, part)
+		}
+	}
+	slices.SortFunc(f.parts, func(a, b fetchedPart) int { return cmp.Compare(a.offset, b.offset) })
+	if err := cancel.Error(query); err != nil {
+		return readError(err)
+	}
 	return readError(context.Cause(ctx))
 }
 
 // joined returns the parts that have ranges, without memory.
-func joined(ranges []span) (parts []fetchedPart) {
-	slices.SortFunc(ranges, func(a, b span) int { return cmp.Compare(a.first, b.first) })
+func joined(ranges []byteRange) (parts []fetchedPart) {
+	slices.SortFunc(ranges, func(a, b byteRange) int { return cmp.Compare(a.offset, b.offset) })
 	for _, bytes := range ranges {
-		if last := len(parts) - 1; last >= 0 && bytes.first <= parts[last].end()+mostFetchGap {
-			parts[last].rows = max(parts[last].rows, bytes.end()-parts[last].first)
-		} else if bytes.rows > 0 {
-			parts = append(parts, fetchedPart{span: bytes})
+		if last := len(parts) - 1; last >= 0 && bytes.offset <= parts[last].end()+mostFetchGap {
+			parts[last].length = max(parts[last].length, bytes.end()-parts[last].offset)
+		} else if bytes.length > 0 {
+			parts = append(parts, fetchedPart{byteRange: bytes})
 		}
 	}
 	return parts
@@ -134,7 +152,7 @@ func (d *groupDecoder) fetchGroup(ctx context.Context, from *opened) (err error)
 }
 
 // locationRanges are the offset indices of the columns, if the row group has spans.
-func (d *groupDecoder) locationRanges() (ranges []span) {
+func (d *groupDecoder) locationRanges() (ranges []byteRange) {
 	if d.group.spans == nil {
 		return nil
 	}
@@ -148,28 +166,30 @@ func (d *groupDecoder) locationRanges() (ranges []span) {
 }
 
 // addIndex adds the range of a page index, unless the file does not have it: then reading it is an error.
-func (f *footer) addIndex(ranges []span, offset int64, length int32) []span {
+func (f *footer) addIndex(ranges []byteRange, offset int64, length int32) []byteRange {
 	if f.checkIndex(offset, length) != nil {
 		return ranges
 	}
-	return append(ranges, span{offset, int64(length)})
+	return append(ranges, byteRange{offset, int64(length)})
 }
 
 // chunkRanges are the ranges of the columns.
-func (d *groupDecoder) chunkRanges() (ranges []span, err error) {
+func (d *groupDecoder) chunkRanges() (ranges []byteRange, err error) {
 	for i, leaves := range d.leaves {
 		_, flat := d.flat(i)
 		for _, leaf := range leaves {
 			if !flat {
 				about := d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf].GetMetaData()
-				ranges = append(ranges, span{d.group.footer.startOf(d.group.index, leaf), about.GetTotalCompressedSize()})
+				ranges = append(ranges, byteRange{d.group.footer.startOf(d.group.index, leaf), about.GetTotalCompressedSize()})
 				continue
 			}
 			part, err := d.chunkPart(leaf)
 			if err != nil {
 				return nil, err
 			}
-			ranges = append(ranges, part.parts...)
+			for _, bytes := range part.parts {
+				ranges = append(ranges, byteRange{bytes.first, bytes.rows})
+			}
 		}
 	}
 	return ranges, nil
@@ -179,9 +199,9 @@ func (d *groupDecoder) chunkRanges() (ranges []span, err error) {
 func (d *groupDecoder) sliceFetched(list []region) {
 	for _, r := range list {
 		for _, i := range r.columns {
-			bytes := d.parts[i].parts[0]
+			bytes := byteRange{d.parts[i].parts[0].first, d.parts[i].parts[0].rows}
 			if part := d.fetched.find(bytes); part != nil {
-				d.bytesOf[i] = arrowmemory.SliceBuffer(part.bytes, int(bytes.first-part.first), int(bytes.rows))
+				d.bytesOf[i] = arrowmemory.SliceBuffer(part.bytes, int(bytes.offset-part.offset), int(bytes.length))
 			}
 		}
 	}
@@ -195,7 +215,7 @@ func (g *groupValues) indexReader(leaves []int) (io.ReaderAt, error) {
 	if g.opened.remote == nil {
 		return g.opened, nil
 	}
-	var ranges []span
+	var ranges []byteRange
 	for _, leaf := range leaves {
 		chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf]
 		ranges = g.footer.addIndex(ranges, chunk.GetOffsetIndexOffset(), chunk.GetOffsetIndexLength())

@@ -59,7 +59,7 @@ func (f Files) open(name string) (fs.File, error) {
 	return f.System.Open(name)
 }
 
-// version tells the contents of a file from others.
+// version identifies the contents of a file.
 type version struct {
 	size    int64
 	changed time.Time

@@ -67,7 +67,8 @@ func (d *ipcDecoder) decode(file *stream, _ []string, _ int, allocator arrowmemo
 }
 
 // streamWithin returns the stream of an IPC file, between its magic bytes and its footer: an object is read from the
-// beginning to the end, because a request for each record would be a wait for each. A stream stays as it is.
+// beginning to the end, because a request for each record would be a wait for each. Records have the order of the file, also
+// if the footer has another one. A stream stays as it is.
 func streamWithin(at *io.SectionReader) (io.Reader, error) {
 	const before, behind = 8, 10 // magic bytes, padded; the length of the footer and magic bytes
 	var magic [before]byte

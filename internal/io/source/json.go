@@ -17,7 +17,7 @@ import (
 type JSONOptions struct {
 	// Schema has the columns; other members are left out. Nil infers the columns from the
 	// beginnings of the files. Null is a value of each column, member and element, also if the
-	// schema says that it is not nullable.
+	// schema declares it as not nullable.
 	Schema *arrow.Schema
 	// InferRows is the number of rows that columns are inferred from, as in [CSVOptions]. A
 	// member that occurs only later is an error. A later value of another type is one, too.

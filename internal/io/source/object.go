@@ -5,13 +5,14 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
 // object is an object of a store that a source reads. It is opened without a request: what is known of it comes from a
-// list. If it has changed since, reading it is an error, and it is asked for when it is opened again.
+// list. If it has changed since, reading it is an error, and the store describes it again when it is opened again.
 type object struct {
 	store objectstore.Store
 
@@ -125,12 +126,31 @@ func (r *objectReader) request(ctx context.Context, p []byte, offset int64) erro
 	return r.object.store.ReadRange(ctx, r.about, p, offset)
 }
 
+// remote reports whether a file is an object of a store.
+func (p *paths) remote() bool {
+	return slices.ContainsFunc(p.files, func(file path) bool { return file.object != nil })
+}
+
 // width is the number of files that are read at a time.
 func (p *paths) width() int {
-	if len(p.files) > 0 && p.files[0].object != nil {
+	if p.remote() {
 		return mostRequests
 	}
 	return runtime.GOMAXPROCS(0)
+}
+
+// streamsAtATime is the number of files that are read from the beginning to the end at a time.
+func (p *paths) streamsAtATime() int { return min(len(p.files), 1+runtime.GOMAXPROCS(0)) }
+
+// blockBytes is the memory of the blocks of a file, if it is an object.
+func (p *paths) blockBytes(place int) int64 {
+	o := p.files[place].object
+	if o == nil {
+		return 0
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return blockBytes(o.about.Size, p.streamsAtATime())
 }
 
 // report moves what the objects of paths have counted before a query to its counters.

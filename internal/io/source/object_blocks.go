@@ -12,18 +12,32 @@ import (
 
 var objectBlockBytes int64 = 2 << 20 // tests change it
 
-// mostBlocksAhead is the number of blocks that are requested in advance: with 50 ms until an answer begins, 16 are
-// 0.6 GB/s for each file.
+// mostBlocksAhead is the number of blocks of a file that are requested in advance: with 50 ms until an answer begins, 16
+// are 0.6 GB/s for each file. Files that are read at the same time share mostRequests.
 const mostBlocksAhead = 16
+
+// blocksAhead returns the number of blocks that each of several files requests in advance.
+func blocksAhead(files int) int64 {
+	return int64(max(1, min(mostBlocksAhead, mostRequests/max(1, files))))
+}
+
+// blocksBehind returns the number of blocks of a file before the last one that are kept.
+func blocksBehind() int64 { return 2 + int64(runtime.GOMAXPROCS(0)*textPiece)/objectBlockBytes }
+
+// blockBytes returns the memory of the blocks of an object.
+func blockBytes(size int64, files int) int64 {
+	return min(size, (blocksBehind()+1+blocksAhead(files))*objectBlockBytes)
+}
 
 // objectBlocks reads an object in blocks. The methods may be called concurrently.
 type objectBlocks struct {
 	from *objectReader
 	ctx  context.Context
 	stop context.CancelFunc
-	// behind is the number of blocks before the last one that are kept, and that are left out at once in order: goroutines
-	// read parts of a text at the same time.
+	// behind is the number of blocks before the last one that are kept, and that may be left out in order: goroutines read
+	// parts of a text at the same time. most is the number of blocks in advance.
 	behind  int64
+	most    int64
 	reading sync.WaitGroup
 
 	mu     sync.Mutex
@@ -39,8 +53,9 @@ type objectBlock struct {
 	err   error
 }
 
-func newObjectBlocks(from *objectReader) *objectBlocks {
-	b := &objectBlocks{from: from, behind: 2 + int64(runtime.GOMAXPROCS(0)*textPiece)/objectBlockBytes, blocks: map[int64]*objectBlock{}, last: -1}
+// newObjectBlocks returns the blocks of an object, one of several that are read at the same time.
+func newObjectBlocks(from *objectReader, files int) *objectBlocks {
+	b := &objectBlocks{from: from, behind: blocksBehind(), most: blocksAhead(files), blocks: map[int64]*objectBlock{}, last: -1}
 	b.ctx, b.stop = context.WithCancel(from.ctx)
 	return b
 }
@@ -73,7 +88,7 @@ func (b *objectBlocks) block(number int64) ([]byte, error) {
 	b.mu.Lock()
 	read := b.request(number)
 	if number > b.last && number <= b.last+b.ahead+b.behind {
-		b.last, b.ahead = number, min(max(1, 2*b.ahead), mostBlocksAhead)
+		b.last, b.ahead = number, min(max(1, 2*b.ahead), b.most)
 		for next := number + 1; next <= number+b.ahead && next*objectBlockBytes < b.from.about.Size; next++ {
 			b.request(next)
 		}
@@ -81,7 +96,7 @@ func (b *objectBlocks) block(number int64) ([]byte, error) {
 		b.last, b.ahead = number, 0 // another place
 	}
 	for each := range b.blocks {
-		if each < b.last-b.behind || each > b.last+mostBlocksAhead {
+		if each < b.last-b.behind || each > b.last+b.most {
 			delete(b.blocks, each)
 		}
 	}

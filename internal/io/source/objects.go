@@ -15,7 +15,7 @@ import (
 // storeOf returns the store of a name, or nil if it names a file of the file system.
 func (f Files) storeOf(name string) (objectstore.Store, error) {
 	if f.Store != nil {
-		return objectstore.WithRetry(f.Store, objectstore.Retry{}), nil
+		return objectstore.EnsureRetry(f.Store), nil
 	}
 	if _, url := objectstore.SchemeOf(name); !url || f.System != nil || strings.HasPrefix(name, fileScheme) {
 		return nil, nil
@@ -69,7 +69,7 @@ func (n *objectNames) addObject(about objectstore.Object, below string) error {
 	return n.add(path{name: objectstore.Display(about.Name), object: o}, below)
 }
 
-// list calls a function for the objects whose names begin with a prefix.
+// list calls a function for the objects with a prefix of their names.
 func (n *objectNames) list(prefix string, visit func(objectstore.Object) error) error {
 	for token := ""; ; {
 		n.requests++
@@ -110,7 +110,7 @@ func (n *objectNames) visitFolder(folder string) error {
 		return n.addObject(each, strings.TrimSuffix(folder, "/"))
 	})
 	if err == nil && !hasFiles {
-		err = withoutFiles(folder, n.extensions)
+		err = withoutFiles(objectstore.Display(folder), n.extensions)
 	}
 	return err
 }
@@ -124,8 +124,8 @@ func (n *objectNames) below(parts []string) bool {
 // visitPattern adds the objects of a pattern, and those below folders of the pattern.
 func (n *objectNames) visitPattern(pattern string, wildcard int) error {
 	root := strings.LastIndexByte(pattern[:wildcard], '/')
-	if strings.HasSuffix(pattern[:root+1], "://") {
-		return fmt.Errorf("pattern %q: the wildcard is in the name of the bucket: %w", pattern, ErrArgument)
+	if scheme, _ := objectstore.SchemeOf(pattern); strings.HasSuffix(pattern[:root+1], "://") && scheme != "http" && scheme != "https" {
+		return fmt.Errorf("pattern %q: the wildcard is in the name of the bucket: %w", objectstore.Display(pattern), ErrArgument)
 	}
 	parts := strings.Split(pattern[root+1:], "/")
 	var matches []objectstore.Object
@@ -156,12 +156,12 @@ func (n *objectNames) visitPattern(pattern string, wildcard int) error {
 	}
 	for _, part := range parts {
 		if _, err := slashpath.Match(part, ""); err != nil && literal < 0 {
-			return fmt.Errorf("pattern %q: %w: %w", pattern, err, ErrArgument)
+			return fmt.Errorf("pattern %q: %w: %w", objectstore.Display(pattern), err, ErrArgument)
 		}
 	}
 	for folder, hasFiles := range folders {
 		if !hasFiles && literal < 0 {
-			return withoutFiles(pattern[:root+1]+folder, n.extensions)
+			return withoutFiles(objectstore.Display(pattern[:root+1]+folder), n.extensions)
 		}
 	}
 	if literal >= 0 {
@@ -173,7 +173,7 @@ func (n *objectNames) visitPattern(pattern string, wildcard int) error {
 		}
 	}
 	if len(matches) == 0 {
-		return &fs.PathError{Op: "glob", Path: pattern, Err: fs.ErrNotExist}
+		return &fs.PathError{Op: "glob", Path: objectstore.Display(pattern), Err: fs.ErrNotExist}
 	}
 	return nil
 }

@@ -184,7 +184,7 @@ func TestChangedObject(t *testing.T) {
 	})
 }
 
-// Requests that fail for good are errors with the URL, and those that fail for a time are repeated.
+// Requests that fail each time are errors with the URL, and those that fail for a time are repeated.
 func TestFailingRequests(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
@@ -318,16 +318,67 @@ func TestStreamsOfObjects(t *testing.T) {
 	})
 }
 
+// Files that are read at the same time share the requests of a query, and each has one block in advance.
+func TestBlocksAhead(t *testing.T) {
+	assert.EqualValues(t, 16, source.BlocksAhead(1))
+	for files := range 200 {
+		ahead := source.BlocksAhead(files)
+		assert.Positive(t, ahead)
+		assert.LessOrEqual(t, ahead, int64(16))
+		assert.True(t, ahead == 1 || ahead*int64(files) <= 64, files)
+	}
+}
+
+// The memory of a row group on the host has its bytes that are fetched from a store.
+func TestBytesOfFetchedGroups(t *testing.T) {
+	data := parquetOf(t, 1000, numbered(0, 1000))
+	var store objecttest.Memory
+	store.Set(bucket+"a.parquet", data)
+	remote, err := source.GroupBytes(t.Context(), objectOf(t, &store, bucket+"a.parquet"))
+	require.NoError(t, err)
+	files := fstest.MapFS{"a.parquet": &fstest.MapFile{Data: data}}
+	s, err := source.Files{System: files}.Parquet([]string{"a.parquet"})
+	require.NoError(t, err)
+	local, err := source.GroupBytes(t.Context(), s)
+	require.NoError(t, err)
+	assert.Greater(t, remote, local)
+	assert.LessOrEqual(t, remote, local+int64(len(data)))
+}
+
+// A Retry of a program stays that of the requests of a source.
+func TestRetryOfAProgram(t *testing.T) {
+	var store objecttest.Memory
+	calls := 0
+	store.Before = func(context.Context, string, string, int64, int64) error {
+		calls++
+		return objectstore.ErrThrottled
+	}
+	three := objectstore.WithRetry(&store, objectstore.Retry{Attempts: 3, Pause: time.Nanosecond})
+	_, err := source.Files{Store: three}.Parquet([]string{bucket + "a.parquet"})
+	require.ErrorIs(t, err, objectstore.ErrThrottled)
+	assert.Equal(t, 3, calls)
+}
+
 // A URL of a scheme without a module is an error that names the module.
 func TestSchemesWithoutModules(t *testing.T) {
 	for name, want := range property.InOrder(map[string]string{
-		"s3://bucket/a.parquet": "objectstore/s3", "gs://bucket/a.parquet": "objectstore/gcs", "az://container/a": "objectstore/azure",
+		"s3://bucket/a.parquet": "objectstore/s3", "gs://bucket/a.parquet": "no package of a provider is imported",
+		"HTTPS://user:secret@host/a.parquet?signature=secret": "write the scheme in small letters",
 		"https://user:secret@host/a.parquet?signature=secret": "objectstore/https", "other://a": "no package of a provider is imported",
 	}) {
 		_, err := source.Files{}.Parquet([]string{name})
 		require.ErrorIs(t, err, objectstore.ErrScheme, name)
 		assert.ErrorContains(t, err, want)
 		assert.NotContains(t, err.Error(), "secret")
+	}
+	for _, name := range []string{"mem://user:secret@bucket/[", "mem://user:secret@bucket/*.none", "mem://user:secret@buc*/a", "mem://user:secret@bucket/none/"} {
+		_, err := source.Files{Store: &objecttest.Memory{}}.Parquet([]string{name})
+		require.Error(t, err, name)
+		assert.NotContains(t, err.Error(), "secret")
+	}
+	for _, scheme := range []string{"http", "mem"} { // a web server has no bucket
+		_, err := source.Files{Store: &objecttest.Memory{}}.Parquet([]string{scheme + "://ho?t/a.parquet"})
+		require.Equal(t, scheme == "mem", errors.Is(err, source.ErrArgument), err)
 	}
 	_, err := source.Files{}.Parquet([]string{"file:///nowhere/a.parquet"})
 	require.ErrorIs(t, err, fs.ErrNotExist)

@@ -136,7 +136,7 @@ func (s *parquetFiles) footers(ctx context.Context) ([]*footer, error) {
 	return footers, err
 }
 
-// readable returns the error of a column whose type in a file cannot be read.
+// readable returns the error of a column with a type in a file that cannot be read.
 func (s *parquetFiles) readable(ctx context.Context, selected *arrow.Schema) error {
 	footers, err := s.footers(ctx)
 	if err != nil {

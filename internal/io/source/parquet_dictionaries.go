@@ -148,7 +148,7 @@ func projected(record arrow.Record, places []int) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, record.NumRows())
 }
 
-// decodedRecords decodes columns of dictionaries on the host, those of places for which wanted reports true, so that
+// decodedRecords decodes columns of dictionaries on the host, those of the places of a predicate, so that
 // they have the types of a schema. It takes the references to the records.
 func decodedRecords(schema *arrow.Schema, records []arrow.Record, wanted func(place int) bool) []arrow.Record {
 	defer releaseRecords(records)

@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// A query with several sources needs them one after another. A GPU's reader of Parquet files reads while the query
+// A query needs several sources in an order. A GPU's reader of Parquet files reads while the query
 // works on others: it fills pinned memory, and copies nothing to the device.
 
 // EarlyReader is a reader that reads before its first table is needed.

@@ -63,12 +63,12 @@ type footer struct {
 	schema   *arrow.Schema
 	// leaves are the columns of the file's values by field of the schema.
 	leaves [][]int
-	// refused are the errors of fields whose types cannot be read.
+	// refused are the errors of fields with types that cannot be read.
 	refused map[int]error
 	version
 
 	mu sync.Mutex
-	// ranges are those of columns in all row groups, as far as conditions have asked for them.
+	// ranges are those of columns in all row groups, for the columns that conditions had.
 	ranges map[string][]prune.Range
 
 	indices keptIndices

@@ -326,8 +326,8 @@ func (g *groupValues) filterLacks(m member) bool {
 	return true
 }
 
-// hashesOf returns the hashes of the values of a type that equal a literal: none if there is
-// no such value, two for a zero of floats.
+// hashesOf returns the hashes of the values of a type that equal a literal: none if no
+// value equals it, two for a zero of floats.
 func hashesOf(literal any, t arrow.DataType, physical parquet.Type) (hashes []uint64, ok bool) {
 	hash := func(data []byte) { hashes = append(hashes, xxhash.Sum64(data)) }
 	switch t.ID() {

@@ -299,7 +299,7 @@ type otherFile struct {
 	rows    [][]any
 }
 
-// drawOtherFile draws a file with what arrow-go does not write, or does not read: lists of two levels,
+// drawOtherFile draws a file with types that arrow-go does not write, or does not read: lists of two levels,
 // timestamps of 96 bits in lists, bytes apart, optional keys and unknown types.
 func drawOtherFile(t *rapid.T) (made otherFile) {
 	var fields schema.FieldList
@@ -398,7 +398,7 @@ func withUnknownTypes(data []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(changed, uint32(len(footer))), "PAR1"...)
 }
 
-// TestRandomFilesOfOthers compares what is read with what was written.
+// TestRandomFilesOfOthers compares the rows that are read with those that were written.
 func TestRandomFilesOfOthers(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	property.Check(t, func(r *rapid.T) {

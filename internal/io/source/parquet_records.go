@@ -48,6 +48,8 @@ type parquetRecords struct {
 	records *arrow.Schema
 	// device reports whether the device decodes column chunks that it can.
 	device bool
+	// remote reports that the files are objects of a store.
+	remote bool
 	// processors limits the goroutines that decode at a time.
 	processors *readerTurns
 
@@ -73,6 +75,7 @@ func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup,
 			p.rows = min(p.rows, most)
 		}
 	}
+	p.remote = s.paths.remote()
 	p.encoded = p.encodedColumns()
 	p.records = encodedSchema(schema, p.encoded)
 	a := &ahead{
@@ -143,7 +146,11 @@ func (p *parquetRecords) bytes(part int) int64 {
 			width += stringWidth
 		}
 	}
-	return max(decoded, width*min(group.rows, 2*p.rows)) // one record is decoded while one waits
+	decoded = max(decoded, width*min(group.rows, 2*p.rows)) // one record is decoded while one waits
+	if p.remote {
+		decoded += compressed // its bytes are fetched before they are decoded
+	}
+	return decoded
 }
 
 // decode decodes one row group, several columns at a time.
@@ -245,7 +252,7 @@ type groupDecoder struct {
 	// before the first rows are read.
 	parts   []*chunkPart
 	bytesOf []*arrowmemory.Buffer
-	// fetched is what was read of an object of a store, or nil.
+	// fetched is the bytes of an object of a store, or nil.
 	fetched *fetched
 	// done is the number of rows that were decoded, and at the next row of the row group.
 	done, at int64

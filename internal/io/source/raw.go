@@ -36,7 +36,7 @@ type rawColumn interface {
 	form() rawForm
 }
 
-// rawForm is what all columns of a form have in common. The places of a call are those of its columns in records.
+// rawForm has the methods for all columns of a form. The places of a call are those of its columns in records.
 type rawForm interface {
 	// copy copies the bytes of columns to a device. The columns are of the same form in all records.
 	copy(ctx context.Context, to rawTarget, records []arrow.Record, places []int) (rawBatch, error)
@@ -52,7 +52,7 @@ type rawTarget struct {
 	manager *memory.Manager
 	schema  *arrow.Schema
 	tag     string
-	// ahead is the stream of a copy that nobody waits for, or nil: it fails at once if memory is short.
+	// ahead is the stream of a copy in advance, or nil: it fails immediately if memory is short.
 	ahead *device.Stream
 }
 
@@ -151,8 +151,8 @@ func mixedForms(records []arrow.Record) (places []bool, mixed bool) {
 	return places, mixed
 }
 
-// withoutRaw decodes raw columns of records on the host, those of places for which wanted reports true. It takes the
-// references to the records.
+// withoutRaw decodes raw columns of records on the host, those of the places of a predicate. It takes the references to
+// the records.
 func withoutRaw(ctx context.Context, schema *arrow.Schema, records []arrow.Record, wanted func(place int) bool) ([]arrow.Record, error) {
 	for _, form := range rawForms {
 		var decoded []arrow.Record

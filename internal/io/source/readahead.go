@@ -8,8 +8,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Readahead is what the readers of a query share. It limits the number of goroutines that read and decode at a
-// time, and the memory of what is read before a reader's first table is needed. It is safe for concurrent use.
+// Readahead is shared by the readers of a query. It limits the number of goroutines that read and decode at a
+// time, and the memory of early reading, before a reader's first table is needed. It is safe for concurrent use.
 type Readahead struct {
 	turns turns
 	// requests are the turns of requests to stores of objects, which wait for answers and not for processors.
@@ -20,7 +20,7 @@ type Readahead struct {
 	left int64
 }
 
-// mostEarly is the memory of what the readers of a query read early.
+// mostEarly is the memory that the readers of a query fill early.
 const mostEarly = 1 << 30
 
 // NewReadahead returns the readahead of a query on the device of a manager. If that is a GPU, an eighth of the processors
@@ -65,7 +65,7 @@ func (r *readerTurns) takeEarly(bytes int64) bool {
 	return true
 }
 
-// need notes that the reader's tables are needed now: it is ahead of those that read early.
+// need notes that the reader's tables are needed now: it comes before those that read early.
 func (r *readerTurns) need() {
 	r.turns.need(r.order)
 	r.requests.need(r.requestOrder)

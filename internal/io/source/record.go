@@ -130,8 +130,8 @@ type recordReader struct {
 }
 
 // RecordReader is a source of the records of a reader. It can be opened once; the
-// second call of Open gives an error that wraps [ErrUsed]. A record whose columns have other
-// names or types than the schema of the reader gives one that wraps buffer.ErrSchema. All fields
+// second call of Open gives an error that wraps [ErrUsed]. A record with other columns, by
+// their names or types, than the schema of the reader gives one that wraps buffer.ErrSchema. All fields
 // are nullable: the records are not known before they are read.
 //
 // # Ownership

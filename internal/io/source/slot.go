@@ -24,7 +24,7 @@ type Slot struct {
 }
 
 // NewSlot returns a slot for the tables of a source that Tables has made, or nil for other
-// sources, whose plans depend on more.
+// sources: their plans depend on more.
 func NewSlot(source Source) *Slot {
 	t, ok := source.(*tables)
 	if !ok {

@@ -219,7 +219,7 @@ func TestRecordReaderIsReadOnce(t *testing.T) {
 	require.ErrorIs(t, err, source.ErrUsed)
 }
 
-// mixed is a record reader whose records need not have its schema.
+// mixed is a record reader with records that need not have its schema.
 type mixed struct {
 	schema  *arrow.Schema
 	records []arrow.Record
@@ -233,7 +233,7 @@ func (m *mixed) Schema() *arrow.Schema { return m.schema }
 func (m *mixed) Record() arrow.Record  { return m.records[m.at-1] }
 func (m *mixed) Next() bool            { m.at++; return m.at <= len(m.records) }
 
-// TestReadersOfOtherColumns reads records whose columns are not those of the reader. Two columns
+// TestReadersOfOtherColumns reads records with other columns than those of the reader. Two columns
 // of one type in another order would be mistaken for each other.
 func TestReadersOfOtherColumns(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})

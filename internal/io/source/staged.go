@@ -20,7 +20,7 @@ import (
 // given up as soon as other work needs their memory.
 
 const (
-	// mostStaged is the number of tables that are copied or wait for the consumer, beside the one that is collected.
+	// mostStaged is the number of tables that are copied or wait for the consumer, without the one that is collected.
 	mostStaged = 3
 	// stagedShare is the part, as a divisor, of the memory which is free that the copy of a table may take.
 	stagedShare = 4
@@ -140,7 +140,7 @@ func (s *stager) run() {
 	}
 }
 
-// change wakes those who wait for a change. The caller holds the lock.
+// change wakes the goroutines that wait for a change. The caller holds the lock.
 func (s *stager) change() {
 	close(s.changed)
 	s.changed = make(chan struct{})

@@ -65,7 +65,7 @@ func TestStagedTables(t *testing.T) {
 	})
 }
 
-// A reader that is closed early, or whose context ends, gives everything back.
+// A reader that is closed early, or at the end of its context, gives everything back.
 func TestStagedTablesEndEarly(t *testing.T) {
 	data := stagedFile(t)
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {

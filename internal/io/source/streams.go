@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -120,7 +119,7 @@ func (f Files) streams(format format, list, extensions []string) (Source, error)
 		}
 		var from io.ReaderAt = open
 		if open.remote != nil {
-			blocks := newObjectBlocks(open.remote)
+			blocks := newObjectBlocks(open.remote, matches.streamsAtATime())
 			from, open.close = blocks, blocks.close
 		}
 		at := io.NewSectionReader(countedAt{from, counters}, 0, open.size)
@@ -158,7 +157,7 @@ func (m marked) Read(p []byte) (int, error) {
 	return n, readError(err)
 }
 
-// again is a reader whose beginning can be read twice.
+// again is a reader of which the beginning can be read twice.
 type again struct {
 	from io.Reader
 	// kept are the bytes that were read before the call of rewind.
@@ -257,7 +256,8 @@ func (s *streams) Open(ctx context.Context, m *memory.Manager, request Request) 
 		closing = func(bool) error { return free(true) }
 	}
 	a := &ahead{
-		parts: len(places), bytes: func(int) int64 { return int64(bytes) }, most: 1 + runtime.GOMAXPROCS(0), mostBytes: mostTexts, closing: closing,
+		parts: len(places), most: s.paths.streamsAtATime(), mostBytes: mostTexts, closing: closing,
+		bytes: func(part int) int64 { return int64(bytes) + s.paths.blockBytes(places[part]) },
 		decode: func(ctx context.Context, part int, yield func(arrow.Record) bool) error {
 			return r.decode(ctx, places[part], yield)
 		},

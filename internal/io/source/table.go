@@ -221,7 +221,7 @@ func (r *tableReader) part(table *buffer.Buffer, length int64) (*buffer.Buffer, 
 	return result, nil
 }
 
-// labelled returns a table with the schema of the reader, whose fields may be nullable that the
+// labelled returns a table with the schema of the reader: its fields may be nullable that the
 // schema of the table declares as not nullable. It takes the reference of the table.
 func (r *tableReader) labelled(table *buffer.Buffer) (*buffer.Buffer, error) {
 	if table.Schema() == r.schema || table.Schema().Equal(r.schema) {

@@ -83,7 +83,7 @@ func (m *Memory) begin(ctx context.Context, operation, name string, bytes, offse
 		err = m.Before(ctx, operation, name, bytes, offset)
 	}
 	if err != nil {
-		return &objectstore.Error{Operation: operation, URL: name, Err: err}
+		return objectstore.NewError(operation, name, err)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (m *Memory) begin(ctx context.Context, operation, name string, bytes, offse
 func (m *Memory) about(operation, name string) (objectstore.Object, error) {
 	contents, ok := m.objects[name]
 	if !ok {
-		return objectstore.Object{}, &objectstore.Error{Operation: operation, URL: name, Err: fs.ErrNotExist}
+		return objectstore.Object{}, objectstore.NewError(operation, name, fs.ErrNotExist)
 	}
 	sum := sha256.Sum256(contents)
 	return objectstore.Object{Name: name, Size: int64(len(contents)), ETag: fmt.Sprintf("%x", sum[:8])}, nil
@@ -126,10 +126,10 @@ func (m *Memory) ReadRange(ctx context.Context, object objectstore.Object, into 
 		return err
 	}
 	if now.ETag != object.ETag {
-		return &objectstore.Error{Operation: "read", URL: object.Name, Err: objectstore.ErrChanged}
+		return objectstore.NewError("read", object.Name, objectstore.ErrChanged)
 	}
 	if offset < 0 || offset+int64(len(into)) > now.Size {
-		return &objectstore.Error{Operation: "read", URL: object.Name, Err: fmt.Errorf("%d bytes from byte %d on of %d: %w", len(into), offset, now.Size, objectstore.ErrResponse)}
+		return objectstore.NewError("read", object.Name, fmt.Errorf("%d bytes from byte %d on of %d: %w", len(into), offset, now.Size, objectstore.ErrResponse))
 	}
 	copy(into, m.objects[object.Name][offset:])
 	return nil
@@ -206,10 +206,12 @@ func (u *upload) Commit(ctx context.Context, parts int) error {
 	if err := u.store.begin(ctx, "commit", u.name, 0, int64(parts)); err != nil {
 		return err
 	}
+	u.store.mu.Lock()
 	var contents []byte
 	for number := range parts {
 		contents = append(contents, u.parts[number]...)
 	}
+	u.store.mu.Unlock()
 	u.store.Set(u.name, contents)
 	return u.end()
 }
