@@ -59,7 +59,7 @@ func part(name string) function {
 
 // takesNulls has the functions that are not null for each null argument.
 var takesNulls = map[string]bool{
-	"coalesce": true, "ifnull": true, "nullif": true, "if": true, "greatest": true, "least": true, "concat": true, "concat_ws": true, "list_contains": true, "array_contains": true,
+	"coalesce": true, "ifnull": true, "nullif": true, "if": true, "greatest": true, "least": true, "concat": true, "concat_ws": true, "list_contains": true, "array_contains": true, "list_has": true, "array_has": true,
 }
 
 // functions are the functions of SQL by their names, and by those that other functions have in SQL.
@@ -85,7 +85,7 @@ func init() { // the functions refer to the table
 		"ln":       ofDouble(gpuframe.Expr.Log),
 		"log":      ofDouble(gpuframe.Expr.Log10),
 		"log10":    ofDouble(gpuframe.Expr.Log10),
-		"log2":     ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Log().Div(gpuframe.Lit(2.0).Log()) }),
+		"log2":     ofDouble(gpuframe.Expr.Log2),
 		"sin":      ofDouble(gpuframe.Expr.Sin),
 		"cos":      ofDouble(gpuframe.Expr.Cos),
 		"floor":    {1, 1, rounding(gpuframe.Expr.Floor)},
@@ -100,8 +100,8 @@ func init() { // the functions refer to the table
 		"isinf":    ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Abs().Eq(math.Inf(1)) }),
 		"isfinite": ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Abs().LtIEEE(math.Inf(1)) }),
 		"pi":       {0, 0, func(*translation, *tree.Call, []value) value { return constant(math.Pi) }},
-		"radians":  ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Mul(math.Pi / 180) }),
-		"degrees":  ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Mul(180 / math.Pi) }),
+		"radians":  ofDouble(gpuframe.Expr.Radians),
+		"degrees":  ofDouble(gpuframe.Expr.Degrees),
 		"xor":      {2, 2, bitXor},
 
 		"lower":             direct(gpuframe.Expr.Lower),
@@ -175,6 +175,8 @@ func init() { // the functions refer to the table
 
 		"list_contains":  {2, 2, listContains},
 		"array_contains": {2, 2, listContains},
+		"list_has":       {2, 2, listContains},
+		"array_has":      {2, 2, listContains},
 		"list_sum":       direct(gpuframe.Expr.ListSum),
 		"list_min":       direct(gpuframe.Expr.ListMin),
 		"list_max":       direct(gpuframe.Expr.ListMax),

@@ -74,6 +74,9 @@ func (t *translation) group(s *scope, b *tree.Select, q *tree.Query, carried []*
 			t.eachAggregate(i.expr, a.add)
 		}
 	}
+	if a.order != nil { // after the joins that values need, which may lose an order
+		s.rows.query = s.rows.query.Sort(a.order...)
+	}
 	if sets != nil {
 		groups.rows = a.sets(sets, len(carried))
 	} else {
@@ -138,6 +141,8 @@ type aggregation struct {
 	columns      []*column
 	// distinct are the aggregates of distinct values, which have separate rows.
 	distinct []distinctAggregate
+	// order is the order of the rows that aggregates depend on.
+	order []gpuframe.Ordering
 }
 
 // distinctAggregate is an aggregate of the distinct values of an expression.
@@ -187,7 +192,7 @@ func (a *aggregation) add(e *tree.Call) {
 		return
 	}
 	if e.OrderBy != nil && (known.ordered || known.sortable) {
-		a.sortRows(e)
+		a.orderBy(e)
 	}
 	v := a.aggregateValue(a.rows, e)
 	if v.null {
@@ -199,8 +204,8 @@ func (a *aggregation) add(e *tree.Call) {
 	a.groups.group.counts[c] = known.counts
 }
 
-// sortRows sorts the rows for an aggregate that depends on their order.
-func (a *aggregation) sortRows(e *tree.Call) {
+// orderBy sets the order of the rows for an aggregate that depends on it.
+func (a *aggregation) orderBy(e *tree.Call) {
 	var keys []gpuframe.Ordering
 	for _, key := range a.orderKeys(e.OrderBy) {
 		keys = append(keys, ordered(a.settled(a.expr(a.rows, key.Expr)).expr, key))
@@ -208,7 +213,7 @@ func (a *aggregation) sortRows(e *tree.Call) {
 	switch print := a.orderPrint(e.OrderBy); a.groups.group.order {
 	case "":
 		a.groups.group.order = print
-		a.rows.rows.query = a.rows.rows.query.Sort(keys...)
+		a.order = keys
 	case print:
 	default:
 		a.fail(e.OrderBy, "aggregates with different ORDER BY in one SELECT are not supported: use a derived table for each order")

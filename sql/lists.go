@@ -59,7 +59,7 @@ func (t *translation) listLiteral(s *scope, e *tree.List) value {
 	}
 	c := &column{id: t.unique("list"), dataType: builder.Type()}
 	literal := t.recordOf(c.id, c.dataType, builder)
-	s.rows.query = s.rows.query.Join(literal, gpuframe.Cross, gpuframe.AnyOrder())
+	s.rows.query = s.rows.query.Join(literal, gpuframe.Cross)
 	return c.value()
 }
 

@@ -209,6 +209,11 @@ var statements = map[string][]string{
 		"select k, string_agg(distinct s, '-' order by s), list(distinct x order by x desc), string_agg(distinct s order by s desc) from a group by k", "select k, any_value(x order by id desc) from a group by k",
 		"select k, mode(x order by x), count(distinct x) from a group by k", "select k, mode() within group (order by x desc) from a group by k", "select string_agg(distinct s, '/' order by s) filter (where f) from a",
 	},
+	"orders before lists": {
+		"select string_agg(s, ',' order by id desc), max(['a', 'b'][1]) from a", "select k, list(id order by x desc, id), min([3, 1][2]), count(unnested) from a, unnest([1, 2]) u(unnested) where u.unnested = 1 group by k",
+		"select string_agg(s, ',' order by id desc), max((select max(z) from b)), max((select max(z) from b where b.k = a.k)) from a",
+		"select string_agg(s, ','), max(['a', 'b'][1]) from (select id, s from a order by id desc limit 100)", "select list(n) from (select unnest([7, 8]) as n, id from (select id from a order by id desc limit 1))",
+	},
 	"windows in subqueries": {
 		"select id, (select sum(p.x) over (order by p.id) from a p where p.k = a.k order by p.id desc limit 1) from a", "select a.id, q.n from a, lateral (select b.id, row_number() over (order by b.id) as n from b where b.k = a.k) q", "select a.id, q.n from a, lateral (select s, rank() over (order by count(*), s) as n from b where b.k = a.k group by s) q",
 		"select a.id, q.n from a, lateral (select lag(b.id, 1, -1) over (order by b.id) as n from b where b.k < a.k) q", "select id from a where exists (select 1 from b where b.k = a.k qualify row_number() over (order by b.id) = 2)",
@@ -232,7 +237,7 @@ var statements = map[string][]string{
 		"select position('b' in null), strpos(null, 'a')", "select x + interval '1' day from (select d as x from a)", "select d + interval (y) day from a", "select base64(unhex('616263'))",
 	},
 	"lists that are written": {
-		"select [1, 2, null], ['a', 'b'], [1.5, 2], [date '2020-01-01'], [true], []", "select id, list_contains([1, x, null], k), x in [1, 2, null], list_contains(['a'], s) from a", "select count(*) from a where k in [1, 2]",
+		"select [1, 2, null], ['a', 'b'], [1.5, 2], [date '2020-01-01'], [true], []", "select id, list_contains([1, x, null], k), x in [1, 2, null], list_contains(['a'], s), list_has([x, 2], k), array_has(['a'], s), list_has([1, 2], null) from a", "select k, list_has(list(x order by id), 1), array_has(list(s order by id), 'a') from a group by k", "select count(*) from a where k in [1, 2]",
 		"select id from a where len([1, 2]) = 2 and k > 0", "select list_sort([3, 1, null, 2]), [3, 4][1], [1, 2, 3][2:]", "select id, len([1, 2, 3]) from a where id < 3",
 	},
 	"structs": {
