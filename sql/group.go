@@ -143,6 +143,8 @@ type aggregation struct {
 	distinct []distinctAggregate
 	// order is the order of the rows that aggregates depend on.
 	order []gpuframe.Ordering
+	// isTie is set if the order decides between values of mode alone.
+	isTie bool
 }
 
 // distinctAggregate is an aggregate of the distinct values of an expression.
@@ -210,11 +212,11 @@ func (a *aggregation) orderBy(e *tree.Call) {
 	for _, key := range a.orderKeys(e.OrderBy) {
 		keys = append(keys, ordered(a.settled(a.expr(a.rows, key.Expr)).expr, key))
 	}
-	switch print := a.orderPrint(e.OrderBy); a.groups.group.order {
-	case "":
-		a.groups.group.order = print
-		a.order = keys
-	case print:
+	isTie := strings.EqualFold(text(e.Name), "mode") // any other order may decide between equally frequent values
+	switch print := a.orderPrint(e.OrderBy); {
+	case a.order == nil || a.isTie && !isTie:
+		a.groups.group.order, a.order, a.isTie = print, keys, isTie
+	case isTie || a.groups.group.order == print:
 	default:
 		a.fail(e.OrderBy, "aggregates with different ORDER BY in one SELECT are not supported: use a derived table for each order")
 	}
@@ -262,7 +264,11 @@ func (a *aggregation) ofColumn(e *tree.Call, c *column) value {
 	named, _ := aggregateOf(strings.ToLower(text(e.Name)))
 	list := []value{c.value()}
 	for _, other := range e.Args[1:] {
-		list = append(list, a.expr(a.rows, other.Expr))
+		v := a.expr(a.rows, other.Expr)
+		if !v.isConstant() {
+			a.fail(e, "%s of DISTINCT pairs is not supported: use a derived table with SELECT DISTINCT", text(e.Name))
+		}
+		list = append(list, v)
 	}
 	return named.make(a.translation, e, list)
 }
