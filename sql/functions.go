@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -463,7 +462,7 @@ func splitPart(t *translation, at *tree.Call, list []value) value {
 	}, list[0])
 }
 
-// concatWith joins texts that are not null with a separator before each, and removes the first separator.
+// concatWith joins the texts that are not null with a separator between them.
 func concatWith(t *translation, at *tree.Call, list []value) value {
 	if list[0].null {
 		return t.nullOf(textType)
@@ -478,20 +477,7 @@ func concatWith(t *translation, at *tree.Call, list []value) value {
 	if len(texts) == 0 {
 		return constant("")
 	}
-	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
-		parts := make([]any, len(e))
-		for i, x := range e {
-			if texts[i].isConstant() {
-				parts[i] = separator + texts[i].constant.(string)
-				continue
-			}
-			parts[i] = gpuframe.Concat(separator, x).FillNull("")
-		}
-		if len(parts) == 1 {
-			parts = append(parts, "")
-		}
-		return gpuframe.Concat(parts...).Substring(utf8.RuneCountInString(separator)+1, math.MaxInt32)
-	}, texts...)
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return gpuframe.ConcatWith(separator, anys(e)...) }, texts...)
 }
 
 // regexExtract is the text of a group of the first match, or empty without one.
