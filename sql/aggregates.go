@@ -102,8 +102,8 @@ func init() { // the aggregates refer to the table
 		"approx_count_distinct": {least: 1, most: 1, counts: true, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.CountDistinct() })},
 		"list":                  collected, "array_agg": collected,
 		"string_agg": joined, "group_concat": joined, "listagg": joined,
-		"kurtosis":      {least: 1, most: 1, make: ofDoubles(varied(gpuframe.Expr.Kurtosis))},
-		"kurtosis_pop":  {least: 1, most: 1, make: ofDoubles(varied(gpuframe.Expr.KurtosisPop))},
+		"kurtosis":      {least: 1, most: 1, make: ofDoubles(nullForNaN(gpuframe.Expr.Kurtosis))},
+		"kurtosis_pop":  {least: 1, most: 1, make: ofDoubles(nullForNaN(gpuframe.Expr.KurtosisPop))},
 		"skewness":      {least: 1, most: 1, make: ofDoubles(sampleSkewness)},
 		"quantile":      refused("quantile of values without interpolation is not supported: use quantile_cont"),
 		"quantile_disc": refused("quantile of values without interpolation is not supported: use quantile_cont"),
@@ -123,7 +123,7 @@ func aggregateOf(name string) (a aggregate, ok bool) {
 		least, most := f.Arguments()
 		if f.Kind == catalog.Aggregated && isCallable(f) {
 			return aggregate{least: least, most: most, ordered: f.Order == catalog.RowOrder, sortable: f.Order == catalog.TieOrder, counts: f.CountsRows,
-				make: func(t *translation, at *tree.Call, list []value) value { return t.callOther(at, f, list) }}, true
+				make: func(t *translation, at *tree.Call, list []value) value { return t.callCatalogued(at, f, list) }}, true
 		}
 	}
 	return a, false
@@ -239,8 +239,8 @@ func sampleSkewness(e gpuframe.Expr) gpuframe.Expr {
 	return gpuframe.If(n.Gt(2.0), corrected, nil)
 }
 
-// varied is an aggregate that is null instead of NaN, which equal values have.
-func varied(f func(e gpuframe.Expr) gpuframe.Expr) func(e gpuframe.Expr) gpuframe.Expr {
+// nullForNaN is an aggregate that is null instead of NaN, which equal values have.
+func nullForNaN(f func(e gpuframe.Expr) gpuframe.Expr) func(e gpuframe.Expr) gpuframe.Expr {
 	return func(e gpuframe.Expr) gpuframe.Expr { return gpuframe.If(f(e).IsNaN(), nil, f(e)) }
 }
 

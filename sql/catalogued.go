@@ -46,8 +46,8 @@ func functionNames() []string {
 	return all
 }
 
-// callOther calls a function of the catalog.
-func (t *translation) callOther(at *tree.Call, f *catalog.Function, list []value) value {
+// callCatalogued calls a function of the catalog.
+func (t *translation) callCatalogued(at *tree.Call, f *catalog.Function, list []value) value {
 	if least, most := f.Arguments(); !f.Accepts(len(list)) {
 		t.fail(at, "%s has %d arguments, expected %s", text(at.Name), len(list), function{least: least, most: most}.expected())
 	}

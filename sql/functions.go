@@ -228,7 +228,7 @@ func (t *translation) call(s *scope, e *tree.Call) value {
 		list[i] = t.expr(s, a.Expr)
 	}
 	if !known {
-		return t.callOther(e, other, list)
+		return t.callCatalogued(e, other, list)
 	}
 	if slices.ContainsFunc(list, func(v value) bool { return v.null }) && !takesNulls[name] {
 		return value{null: true, uses: columnSet{}}
