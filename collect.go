@@ -35,7 +35,7 @@ func (q Query) Collect(ctx context.Context, options ...RunOption) (*Frame, error
 	}
 	r.Settings.FixedPointSums = r.Prepared.FixedPointSums.Load()
 	var table *buffer.Buffer
-	err = failed(r.Attempt(ctx, func(reader buffer.Reader) (err error) {
+	err = queryError(r.Attempt(ctx, func(reader buffer.Reader) (err error) {
 		table, err = exec.Collect(ctx, reader, r.Settings)
 		if closing := r.Close(); closing != nil {
 			err = errors.Join(err, closing)
@@ -94,7 +94,7 @@ func (q Query) next(ctx context.Context, r *runs.Run) (f *Frame, err error) {
 	} else {
 		err = r.Attempt(ctx, read)
 	}
-	return f, failed(err)
+	return f, queryError(err)
 }
 
 func (q Query) part(ctx context.Context, r *runs.Run, reader buffer.Reader) (*Frame, error) {

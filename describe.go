@@ -56,7 +56,7 @@ func (q Query) Describe(ctx context.Context, options ...RunOption) (*Frame, erro
 	}
 	record, err := all.take(ctx)
 	if err != nil {
-		return nil, failed(err)
+		return nil, queryError(err)
 	}
 	defer record.Release()
 	described := describe(fields, record)

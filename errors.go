@@ -93,8 +93,8 @@ func (q Query) At(place Place) Query {
 	return Query{q.engine, q.step.At(bind.Place(place))}
 }
 
-// failed makes the error of a query.
-func failed(err error) error {
+// queryError makes the error of a query.
+func queryError(err error) error {
 	var problems bind.Problems
 	switch {
 	case err == nil || err == io.EOF:

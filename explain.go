@@ -18,12 +18,12 @@ import (
 func (q Query) Explain(ctx context.Context) (string, error) {
 	n, err := q.step.Bind(ctx)
 	if err != nil {
-		return "", failed(err)
+		return "", queryError(err)
 	}
 	devices := q.engine.tenancy.Devices
 	optimized, err := devices.Optimize(ctx, n)
 	if err != nil {
-		return "", failed(err)
+		return "", queryError(err)
 	}
 	return fmt.Sprintf("as written:\n%s\nas run on %v:\n%s\n%v\n", indented(plan.Explain(n)), devices,
 		indented(plan.ExplainScans(ctx, optimized)), needsOf(exec.NeedsOf(optimized))), nil
@@ -54,7 +54,7 @@ type Needs struct {
 func (q Query) Needs(ctx context.Context) (Needs, error) {
 	prepared, err := q.step.Prepare(ctx, nil)
 	if err != nil {
-		return Needs{}, failed(err)
+		return Needs{}, queryError(err)
 	}
 	return needsOf(prepared.Needs), nil
 }
@@ -85,7 +85,7 @@ func (n Needs) String() string {
 func (q Query) Schema(ctx context.Context) (*arrow.Schema, error) {
 	n, err := q.step.Bind(ctx)
 	if err != nil {
-		return nil, failed(err)
+		return nil, queryError(err)
 	}
 	return n.Schema(), nil
 }

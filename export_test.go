@@ -51,7 +51,7 @@ func (e *Engine) KeepTables() { e.tenancy.Devices.Divide.Stay = true }
 func (q Query) Without(ctx context.Context, passes ...string) (Query, error) {
 	n, err := q.step.Bind(ctx)
 	if err != nil {
-		return Query{}, failed(err)
+		return Query{}, queryError(err)
 	}
 	if n, err = q.engine.tenancy.Devices.Optimize(ctx, n, passes...); err != nil {
 		return Query{}, err

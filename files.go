@@ -166,7 +166,7 @@ func (q Query) write(ctx context.Context, options []RunOption, write func(buffer
 		return 0, err
 	}
 	var written sink.Written
-	err = failed(r.Attempt(ctx, func(reader buffer.Reader) (err error) {
+	err = queryError(r.Attempt(ctx, func(reader buffer.Reader) (err error) {
 		written, err = write(reader)
 		return errors.Join(err, r.Close())
 	}))

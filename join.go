@@ -52,8 +52,10 @@ func On(left, right Expression) JoinTerm {
 // Matching is a further condition on rows that match, on the columns that an inner join
 // has. It decides what matches, and does not filter the result: a left join keeps the left
 // rows for which it is false, without a match. Inner, left, semi and anti joins need no keys with
-// it. A condition that bounds the rows of one side by those of the other does not evaluate all
-// pairs, but those that a search in sorted rows leaves: spans that overlap, values in ranges.
+// it. A join without keys evaluates the condition for all pairs of rows, unless it has a lower and
+// an upper bound of values of one side by values of the other: integers, floats, or times of one
+// type. Then it evaluates those pairs that a search in sorted rows leaves: spans that overlap,
+// values in ranges.
 //
 //	stays.Join(rates, gpuframe.Inner, gpuframe.Matching(day.Ge(from).And(day.Lt(until))))
 func Matching(condition Expression) JoinTerm {
@@ -85,7 +87,7 @@ func Suffix(text string) JoinTerm {
 //	sales.Join(products, gpuframe.Left, gpuframe.Col("product"))
 //	orders.Join(customers, gpuframe.Inner, gpuframe.On(gpuframe.Col("buyer"), gpuframe.Col("id")))
 func (q Query) Join(other Query, kind JoinKind, terms ...JoinTerm) Query {
-	return q.then(bind.Join(kind, joined(terms)), other)
+	return q.then(bind.Join(kind, joinTermsOf(terms)), other)
 }
 
 // Direction is where the nearest row of an [Query.AsOf] join lies.
@@ -123,13 +125,13 @@ type AsOfOptions struct {
 //
 //	trades.AsOf(quotes, gpuframe.Col("time"), gpuframe.AsOfOptions{By: []gpuframe.JoinTerm{gpuframe.Col("symbol")}})
 func (q Query) AsOf(other Query, on JoinTerm, options AsOfOptions) Query {
-	return q.then(bind.AsOf(joined([]JoinTerm{on}), joined(options.By), plan.AsOfOptions{
+	return q.then(bind.AsOf(joinTermsOf([]JoinTerm{on}), joinTermsOf(options.By), plan.AsOfOptions{
 		Direction: options.Direction, NotEqual: options.NotEqual, Tolerance: options.Tolerance, MatchedOnly: options.MatchedOnly, Sorted: options.Sorted,
 	}), other)
 }
 
-// joined returns the terms of a join.
-func joined(list []JoinTerm) (terms bind.JoinTerms) {
+// joinTermsOf returns the terms of a join.
+func joinTermsOf(list []JoinTerm) (terms bind.JoinTerms) {
 	for i, t := range list {
 		if t == nil {
 			terms.Misuse = append(terms.Misuse, fmt.Errorf("term %d of the join is nil: %w", i, device.ErrInvalidValue))

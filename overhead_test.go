@@ -221,6 +221,37 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+// TestKeptPlanOfTablesReadTwice compares queries that read a table in two steps with those that read two tables, in
+// both orders.
+func TestKeptPlanOfTablesReadTwice(t *testing.T) {
+	key := gpuframe.Col("key")
+	for _, twiceFirst := range []bool{true, false} {
+		e, err := gpuframe.Open(gpuframe.Device("host"))
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, e.Close()) })
+		few, other := e.Table(fewRows(t, e, 1)), e.Table(fewRows(t, e, 2))
+		total := func(q gpuframe.Query) string {
+			made, err := few.Union(q).Select(gpuframe.Col("value").Sum(), key.Sum()).Collect(t.Context())
+			require.NoError(t, err)
+			defer made.Release()
+			record, err := made.Record(t.Context())
+			require.NoError(t, err)
+			defer record.Release()
+			return fmt.Sprint(record.Columns())
+		}
+		same, another := few.At(gpuframe.Place{Verb: "again"}), other
+		require.False(t, few.Union(same).SameShape(few.Union(another)))
+		var twice, once string
+		if twiceFirst {
+			twice, once = total(same), total(another)
+		} else {
+			once, twice = total(another), total(same)
+		}
+		require.NotEqual(t, twice, once)
+		require.Equal(t, twice, total(few), "one step, used twice")
+	}
+}
+
 // TestKeptPlanOfWrongExpression makes an expression with an error that has the operations and the name of
 // one that was planned.
 func TestKeptPlanOfWrongExpression(t *testing.T) {

@@ -105,7 +105,7 @@ func (q Query) start(ctx context.Context, options []RunOption, whole bool) (*run
 	}
 	prepared, err := q.step.Prepare(ctx, chosen.without)
 	if err != nil {
-		return nil, nil, failed(err)
+		return nil, nil, queryError(err)
 	}
 	tag, budget := cmp.Or(chosen.tag, prepared.Tag), q.engine.Manager().Budget()
 	if prepared.Needs.Smallest > budget {

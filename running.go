@@ -51,7 +51,7 @@ func (e *Engine) Running() []RunningQuery {
 	active := e.tenancy.Active.List()
 	list := make([]RunningQuery, len(active))
 	for i, r := range active {
-		list[i] = present(r)
+		list[i] = runningQuery(r)
 	}
 	return list
 }
@@ -65,12 +65,12 @@ func (e *Engine) Cancel(id uint64) bool { return e.tenancy.Active.Cancel(id, Err
 // after stop has returned are not reported.
 func (e *Engine) ObserveQueries(ended func(EndedQuery)) (stop func()) {
 	return e.tenancy.Active.Observe(func(r *runs.Running, err error) {
-		ended(EndedQuery{RunningQuery: present(r), Duration: time.Since(r.Begin), Waited: r.Waited(), Err: err})
+		ended(EndedQuery{RunningQuery: runningQuery(r), Duration: time.Since(r.Begin), Waited: r.Waited(), Err: err})
 	})
 }
 
-// present returns the present state of a query.
-func present(r *runs.Running) RunningQuery {
+// runningQuery returns the present state of a query.
+func runningQuery(r *runs.Running) RunningQuery {
 	q := RunningQuery{ID: r.ID, Tag: r.Tag, Manager: r.Manager, Begin: r.Begin, Waiting: r.Waiting(), Needed: r.Needed, Plan: plan.Explain(r.Plan)}
 	q.Rows, q.OfRows = r.Rows()
 	if !q.Waiting {

@@ -195,8 +195,8 @@ func (p *planner) plan(t arrow.DataType, chunks []chunk) (*node, error) {
 	}
 }
 
-// filled iterates over the chunks that have elements.
-func filled(chunks []chunk) iter.Seq2[int, *chunk] {
+// nonEmpty iterates over the chunks that have elements.
+func nonEmpty(chunks []chunk) iter.Seq2[int, *chunk] {
 	return func(yield func(int, *chunk) bool) {
 		for i := range chunks {
 			if c := &chunks[i]; c.length > 0 && !yield(i, c) {

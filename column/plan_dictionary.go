@@ -34,7 +34,7 @@ func (p *planner) dictionary(n *node, l layout.Layout, chunks []chunk) error {
 		unique = dictionaries[0].uniqueValues(l.Dictionary())
 	}
 	start := p.begin()
-	for i, c := range filled(chunks) {
+	for i, c := range nonEmpty(chunks) {
 		bytes, err := c.elements(l, 1)
 		if err != nil {
 			return inChunk(chunks, i, err)

@@ -48,7 +48,7 @@ func (p *planner) bitmap(n *node, chunks []chunk, bitsOf func(c *chunk) ([]byte,
 	}
 	runs := make(bitRuns, 0, len(chunks))
 	at := 0
-	for i, c := range filled(chunks) {
+	for i, c := range nonEmpty(chunks) {
 		bits, err := bitsOf(c)
 		if err != nil {
 			return inChunk(chunks, i, err)
@@ -78,7 +78,7 @@ func (p *planner) alignedBits(bits []byte, count int) {
 // values plans buffer i, with elements of a width.
 func (p *planner) values(n *node, l layout.Layout, chunks []chunk, i, width int) error {
 	start := p.begin()
-	for k, c := range filled(chunks) {
+	for k, c := range nonEmpty(chunks) {
 		values, err := c.elements(l, i)
 		if err != nil {
 			return inChunk(chunks, k, err)
@@ -112,7 +112,7 @@ func (p *planner) offsets(n *node, l layout.Layout, chunks []chunk, limit func(c
 	last := lastWithElements(chunks)
 	start := p.begin()
 	behind := 0
-	for i, c := range filled(chunks) {
+	for i, c := range nonEmpty(chunks) {
 		offsets, err := c.elements(l, 1)
 		if err == nil {
 			err = c.between(l, offsets, limit(c), elements)
@@ -170,7 +170,7 @@ func lastWithElements(chunks []chunk) int {
 func (p *planner) views(n *node, l layout.Layout, chunks []chunk) error {
 	start := p.begin()
 	behind := 0
-	for i, c := range filled(chunks) {
+	for i, c := range nonEmpty(chunks) {
 		views, err := c.elements(l, 1)
 		if err != nil {
 			return inChunk(chunks, i, err)
@@ -186,7 +186,7 @@ func (p *planner) views(n *node, l layout.Layout, chunks []chunk) error {
 		return fmt.Errorf("the chunks together have %d data buffers: %w", behind, memory.ErrOverflow)
 	}
 	p.end(n, start)
-	for _, c := range filled(chunks) {
+	for _, c := range nonEmpty(chunks) {
 		for k := 2; k < len(c.data.Buffers()); k++ {
 			start := p.begin()
 			p.data(c.buffer(l, k))

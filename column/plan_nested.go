@@ -25,7 +25,7 @@ func (p *planner) list(n *node, l layout.Layout, chunks []chunk) error {
 func (p *planner) listView(n *node, l layout.Layout, chunks []chunk) error {
 	start := p.begin()
 	behind := 0
-	for i, c := range filled(chunks) {
+	for i, c := range nonEmpty(chunks) {
 		offsets, err := c.elements(l, 1)
 		if err != nil {
 			return inChunk(chunks, i, err)
@@ -111,7 +111,7 @@ func (p *planner) parallel(n *node, l layout.Layout, chunks []chunk) error {
 // together with its offsets.
 func (p *planner) typeIDs(n *node, l layout.Layout, chunks []chunk) error {
 	start := p.begin()
-	for i, c := range filled(chunks) {
+	for i, c := range nonEmpty(chunks) {
 		ids, err := c.elements(l, 0)
 		if err != nil {
 			return inChunk(chunks, i, err)
@@ -136,7 +136,7 @@ func (p *planner) denseUnion(n *node, l layout.Layout, chunks []chunk) error {
 	codes := l.Storage.(arrow.UnionType).TypeCodes()
 	var behind [256]uint32
 	moved := false
-	for i, c := range filled(chunks) {
+	for i, c := range nonEmpty(chunks) {
 		offsets, err := c.elements(l, 1)
 		if err != nil {
 			return inChunk(chunks, i, err)
@@ -183,7 +183,7 @@ func (p *planner) runEnds(n *node, l layout.Layout, chunks []chunk) error {
 	ends.extents = append(ends.extents, extent{absent: true})
 	start := p.begin()
 	behind := 0
-	for i, c := range filled(chunks) {
+	for i, c := range nonEmpty(chunks) {
 		buffer, err := c.runs(l)
 		if err != nil {
 			return inChunk(chunks, i, inChild(0, name, err))

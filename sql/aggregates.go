@@ -53,6 +53,13 @@ func ofPairs(f func(x, y gpuframe.Expression) gpuframe.Expr) aggregate {
 	}}
 }
 
+// atExtreme is the value of a row with an extreme key.
+func atExtreme(f func(e gpuframe.Expr, by gpuframe.Expression) gpuframe.Expr) aggregate {
+	return aggregate{least: 2, most: 2, once: true, make: func(t *translation, at *tree.Call, list []value) value {
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0], list[1]) }, list[0], list[1])
+	}}
+}
+
 // aggregates are the aggregates by their names in SQL.
 var aggregates map[string]aggregate
 
@@ -63,6 +70,7 @@ func init() { // the aggregates refer to the table
 	first := aggregate{least: 1, most: 1, ordered: true, make: simple(gpuframe.Expr.First)}
 	collected := aggregate{least: 1, most: 1, ordered: true, make: simple(gpuframe.Expr.List)}
 	joined := aggregate{least: 1, most: 2, ordered: true, make: joinTexts}
+	atMax, atMin := atExtreme(gpuframe.Expr.AtMax), atExtreme(gpuframe.Expr.AtMin)
 	aggregates = map[string]aggregate{
 		"count":      {least: 0, most: 1, counts: true, make: count},
 		"count_star": {least: 0, most: 0, counts: true, make: count},
@@ -80,6 +88,13 @@ func init() { // the aggregates refer to the table
 		"stddev": deviation, "stddev_samp": deviation,
 		"var_pop":         {least: 1, most: 1, make: ofDoubles(populationVariance)},
 		"stddev_pop":      {least: 1, most: 1, make: ofDoubles(func(e gpuframe.Expr) gpuframe.Expr { return populationVariance(e).Sqrt() })},
+		"regr_slope":      ofPairs(gpuframe.RegressionSlope),
+		"regr_intercept":  ofPairs(gpuframe.RegressionIntercept),
+		"regr_r2":         ofPairs(gpuframe.RegressionR2),
+		"arg_max":         atMax,
+		"max_by":          atMax,
+		"arg_min":         atMin,
+		"min_by":          atMin,
 		"corr":            ofPairs(gpuframe.Correlation),
 		"covar_samp":      ofPairs(gpuframe.Covariance),
 		"quantile_cont":   {least: 2, most: 2, make: quantile},
@@ -87,8 +102,8 @@ func init() { // the aggregates refer to the table
 		"approx_count_distinct": {least: 1, most: 1, counts: true, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.CountDistinct() })},
 		"list":                  collected, "array_agg": collected,
 		"string_agg": joined, "group_concat": joined, "listagg": joined,
-		"kurtosis":      {least: 1, most: 1, make: ofDoubles(varied(gpuframe.Expr.Kurtosis))},
-		"kurtosis_pop":  {least: 1, most: 1, make: ofDoubles(varied(gpuframe.Expr.KurtosisPop))},
+		"kurtosis":      {least: 1, most: 1, make: ofDoubles(nullForNaN(gpuframe.Expr.Kurtosis))},
+		"kurtosis_pop":  {least: 1, most: 1, make: ofDoubles(nullForNaN(gpuframe.Expr.KurtosisPop))},
 		"skewness":      {least: 1, most: 1, make: ofDoubles(sampleSkewness)},
 		"quantile":      refused("quantile of values without interpolation is not supported: use quantile_cont"),
 		"quantile_disc": refused("quantile of values without interpolation is not supported: use quantile_cont"),
@@ -108,7 +123,7 @@ func aggregateOf(name string) (a aggregate, ok bool) {
 		least, most := f.Arguments()
 		if f.Kind == catalog.Aggregated && isCallable(f) {
 			return aggregate{least: least, most: most, ordered: f.Order == catalog.RowOrder, sortable: f.Order == catalog.TieOrder, counts: f.CountsRows,
-				make: func(t *translation, at *tree.Call, list []value) value { return t.callOther(at, f, list) }}, true
+				make: func(t *translation, at *tree.Call, list []value) value { return t.callCatalogued(at, f, list) }}, true
 		}
 	}
 	return a, false
@@ -224,8 +239,8 @@ func sampleSkewness(e gpuframe.Expr) gpuframe.Expr {
 	return gpuframe.If(n.Gt(2.0), corrected, nil)
 }
 
-// varied is an aggregate that is null instead of NaN, which equal values have.
-func varied(f func(e gpuframe.Expr) gpuframe.Expr) func(e gpuframe.Expr) gpuframe.Expr {
+// nullForNaN is an aggregate that is null instead of NaN, which equal values have.
+func nullForNaN(f func(e gpuframe.Expr) gpuframe.Expr) func(e gpuframe.Expr) gpuframe.Expr {
 	return func(e gpuframe.Expr) gpuframe.Expr { return gpuframe.If(f(e).IsNaN(), nil, f(e)) }
 }
 

@@ -46,10 +46,10 @@ func functionNames() []string {
 	return all
 }
 
-// callOther calls a function of the catalog.
-func (t *translation) callOther(at *tree.Call, f *catalog.Function, list []value) value {
-	if least, _ := f.Arguments(); !f.Accepts(len(list)) {
-		t.fail(at, "%s has %d arguments, expected %d", text(at.Name), len(list), least)
+// callCatalogued calls a function of the catalog.
+func (t *translation) callCatalogued(at *tree.Call, f *catalog.Function, list []value) value {
+	if least, most := f.Arguments(); !f.Accepts(len(list)) {
+		t.fail(at, "%s has %d arguments, expected %s", text(at.Name), len(list), function{least: least, most: most}.expected())
 	}
 	members, operands := map[string]any{}, make([]value, 0, len(list))
 	for i, v := range list {

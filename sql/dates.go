@@ -128,6 +128,9 @@ var totals = map[string]func(e gpuframe.Expr) gpuframe.Expr{
 	"millisecond": gpuframe.Expr.TotalMilliseconds, "microsecond": gpuframe.Expr.TotalMicroseconds,
 }
 
+// furthestYear is the last year of make_date, and its negative the first one: the numbers of their days have 32 bits.
+const furthestYear = 5_800_000
+
 // makeDate is the date of a year, a month and a day, or null if there is none.
 func makeDate(t *translation, at *tree.Call, list []value) value {
 	for i := range list {
@@ -135,7 +138,7 @@ func makeDate(t *translation, at *tree.Call, list []value) value {
 	}
 	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
 		first := gpuframe.LitOf(dateType, arrow.Date32(0)).AddMonths(e[0].Sub(1970).Mul(12).Add(e[1]).Sub(1))
-		exists := e[1].Between(1, 12).And(e[2].Ge(1)).And(e[2].Le(first.DaysInMonth()))
+		exists := e[0].Between(-furthestYear, furthestYear).And(e[1].Between(1, 12)).And(e[2].Ge(1)).And(e[2].Le(first.DaysInMonth()))
 		return gpuframe.If(exists, first.AddDays(e[2].Sub(1)), gpuframe.LitOf(dateType, nil))
 	}, list...)
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -59,7 +58,7 @@ func part(name string) function {
 
 // takesNulls has the functions that are not null for each null argument.
 var takesNulls = map[string]bool{
-	"coalesce": true, "ifnull": true, "nullif": true, "if": true, "greatest": true, "least": true, "concat": true, "concat_ws": true, "list_contains": true, "array_contains": true,
+	"coalesce": true, "ifnull": true, "nullif": true, "if": true, "greatest": true, "least": true, "concat": true, "concat_ws": true, "list_contains": true, "array_contains": true, "list_has": true, "array_has": true,
 }
 
 // functions are the functions of SQL by their names, and by those that other functions have in SQL.
@@ -85,7 +84,7 @@ func init() { // the functions refer to the table
 		"ln":       ofDouble(gpuframe.Expr.Log),
 		"log":      ofDouble(gpuframe.Expr.Log10),
 		"log10":    ofDouble(gpuframe.Expr.Log10),
-		"log2":     ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Log().Div(gpuframe.Lit(2.0).Log()) }),
+		"log2":     ofDouble(gpuframe.Expr.Log2),
 		"sin":      ofDouble(gpuframe.Expr.Sin),
 		"cos":      ofDouble(gpuframe.Expr.Cos),
 		"floor":    {1, 1, rounding(gpuframe.Expr.Floor)},
@@ -100,8 +99,8 @@ func init() { // the functions refer to the table
 		"isinf":    ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Abs().Eq(math.Inf(1)) }),
 		"isfinite": ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Abs().LtIEEE(math.Inf(1)) }),
 		"pi":       {0, 0, func(*translation, *tree.Call, []value) value { return constant(math.Pi) }},
-		"radians":  ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Mul(math.Pi / 180) }),
-		"degrees":  ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Mul(180 / math.Pi) }),
+		"radians":  ofDouble(gpuframe.Expr.Radians),
+		"degrees":  ofDouble(gpuframe.Expr.Degrees),
 		"xor":      {2, 2, bitXor},
 
 		"lower":             direct(gpuframe.Expr.Lower),
@@ -175,6 +174,8 @@ func init() { // the functions refer to the table
 
 		"list_contains":  {2, 2, listContains},
 		"array_contains": {2, 2, listContains},
+		"list_has":       {2, 2, listContains},
+		"array_has":      {2, 2, listContains},
 		"list_sum":       direct(gpuframe.Expr.ListSum),
 		"list_min":       direct(gpuframe.Expr.ListMin),
 		"list_max":       direct(gpuframe.Expr.ListMax),
@@ -227,7 +228,7 @@ func (t *translation) call(s *scope, e *tree.Call) value {
 		list[i] = t.expr(s, a.Expr)
 	}
 	if !known {
-		return t.callOther(e, other, list)
+		return t.callCatalogued(e, other, list)
 	}
 	if slices.ContainsFunc(list, func(v value) bool { return v.null }) && !takesNulls[name] {
 		return value{null: true, uses: columnSet{}}
@@ -461,7 +462,7 @@ func splitPart(t *translation, at *tree.Call, list []value) value {
 	}, list[0])
 }
 
-// concatWith joins texts that are not null with a separator before each, and removes the first separator.
+// concatWith joins the texts that are not null with a separator between them.
 func concatWith(t *translation, at *tree.Call, list []value) value {
 	if list[0].null {
 		return t.nullOf(textType)
@@ -476,20 +477,7 @@ func concatWith(t *translation, at *tree.Call, list []value) value {
 	if len(texts) == 0 {
 		return constant("")
 	}
-	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
-		parts := make([]any, len(e))
-		for i, x := range e {
-			if texts[i].isConstant() {
-				parts[i] = separator + texts[i].constant.(string)
-				continue
-			}
-			parts[i] = gpuframe.Concat(separator, x).FillNull("")
-		}
-		if len(parts) == 1 {
-			parts = append(parts, "")
-		}
-		return gpuframe.Concat(parts...).Substring(utf8.RuneCountInString(separator)+1, math.MaxInt32)
-	}, texts...)
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return gpuframe.ConcatWith(separator, anys(e)...) }, texts...)
 }
 
 // regexExtract is the text of a group of the first match, or empty without one.

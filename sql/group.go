@@ -74,6 +74,9 @@ func (t *translation) group(s *scope, b *tree.Select, q *tree.Query, carried []*
 			t.eachAggregate(i.expr, a.add)
 		}
 	}
+	if a.order != nil { // after the joins that values need, which may lose an order
+		s.rows.query = s.rows.query.Sort(a.order...)
+	}
 	if sets != nil {
 		groups.rows = a.sets(sets, len(carried))
 	} else {
@@ -138,6 +141,10 @@ type aggregation struct {
 	columns      []*column
 	// distinct are the aggregates of distinct values, which have separate rows.
 	distinct []distinctAggregate
+	// order is the order of the rows that aggregates depend on.
+	order []gpuframe.Ordering
+	// isTie is set if the order decides between values of mode alone.
+	isTie bool
 }
 
 // distinctAggregate is an aggregate of the distinct values of an expression.
@@ -187,7 +194,7 @@ func (a *aggregation) add(e *tree.Call) {
 		return
 	}
 	if e.OrderBy != nil && (known.ordered || known.sortable) {
-		a.sortRows(e)
+		a.orderBy(e)
 	}
 	v := a.aggregateValue(a.rows, e)
 	if v.null {
@@ -199,17 +206,17 @@ func (a *aggregation) add(e *tree.Call) {
 	a.groups.group.counts[c] = known.counts
 }
 
-// sortRows sorts the rows for an aggregate that depends on their order.
-func (a *aggregation) sortRows(e *tree.Call) {
+// orderBy sets the order of the rows for an aggregate that depends on it.
+func (a *aggregation) orderBy(e *tree.Call) {
 	var keys []gpuframe.Ordering
 	for _, key := range a.orderKeys(e.OrderBy) {
 		keys = append(keys, ordered(a.settled(a.expr(a.rows, key.Expr)).expr, key))
 	}
-	switch print := a.orderPrint(e.OrderBy); a.groups.group.order {
-	case "":
-		a.groups.group.order = print
-		a.rows.rows.query = a.rows.rows.query.Sort(keys...)
-	case print:
+	isTie := strings.EqualFold(text(e.Name), "mode") // any other order may decide between equally frequent values
+	switch print := a.orderPrint(e.OrderBy); {
+	case a.order == nil || a.isTie && !isTie:
+		a.groups.group.order, a.order, a.isTie = print, keys, isTie
+	case isTie || a.groups.group.order == print:
 	default:
 		a.fail(e.OrderBy, "aggregates with different ORDER BY in one SELECT are not supported: use a derived table for each order")
 	}
@@ -257,7 +264,11 @@ func (a *aggregation) ofColumn(e *tree.Call, c *column) value {
 	named, _ := aggregateOf(strings.ToLower(text(e.Name)))
 	list := []value{c.value()}
 	for _, other := range e.Args[1:] {
-		list = append(list, a.expr(a.rows, other.Expr))
+		v := a.expr(a.rows, other.Expr)
+		if !v.isConstant() {
+			a.fail(e, "%s of DISTINCT pairs is not supported: use a derived table with SELECT DISTINCT", text(e.Name))
+		}
+		list = append(list, v)
 	}
 	return named.make(a.translation, e, list)
 }

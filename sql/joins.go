@@ -401,7 +401,10 @@ func joined(left, right gpuframe.Query, l, r columnSet, kind gpuframe.JoinKind, 
 	if kind == gpuframe.Inner {
 		return left.Join(right, gpuframe.Cross, gpuframe.AnyOrder()).Filter(filters(conditions)...)
 	}
-	unit := gpuframe.LitOf(int64Type, int64(1)) // a join needs a key
+	if len(conditions) > 0 && kind != gpuframe.Right && kind != gpuframe.Full {
+		return left.Join(right, kind, terms...)
+	}
+	unit := gpuframe.LitOf(int64Type, int64(1)) // the join needs a key
 	return left.Join(right, kind, append(terms, gpuframe.On(unit, unit))...)
 }
 

@@ -31,6 +31,9 @@ func (t *translation) isListed(s *scope, e, element tree.Expr, list *tree.List) 
 
 // listLiteral translates [a, b, …] of literals: a column of one row that the rows are joined with.
 func (t *translation) listLiteral(s *scope, e *tree.List) value {
+	if s.rows.query == (gpuframe.Query{}) {
+		t.fail(e, "a list is not supported in %s: use it in WHERE, or in a derived table", s.clause)
+	}
 	items := t.exprs(s, e.Items)
 	if len(items) == 0 || areNull(items) {
 		for i := range items {
@@ -59,7 +62,7 @@ func (t *translation) listLiteral(s *scope, e *tree.List) value {
 	}
 	c := &column{id: t.unique("list"), dataType: builder.Type()}
 	literal := t.recordOf(c.id, c.dataType, builder)
-	s.rows.query = s.rows.query.Join(literal, gpuframe.Cross, gpuframe.AnyOrder())
+	s.rows.query = s.rows.query.Join(literal, gpuframe.Cross)
 	return c.value()
 }
 

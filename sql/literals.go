@@ -2,8 +2,10 @@ package sql
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -167,8 +169,11 @@ func (t *translation) readLiteral(at tree.Node, written string, to arrow.DataTyp
 	trimmed := strings.TrimSpace(written)
 	switch {
 	case isDate(to):
+		if end := strings.IndexFunc(trimmed, func(r rune) bool { return !strings.ContainsRune("0123456789-/", r) }); end >= 0 {
+			trimmed = trimmed[:end] // as in DuckDB, which leaves out a time of day, whatever it is
+		}
 		day, err := parseTime(trimmed)
-		if err != nil || day.Hour()+day.Minute()+day.Second()+day.Nanosecond() != 0 {
+		if err != nil {
 			return v, true, "%q is no date: write '2006-01-02'"
 		}
 		return constant(arrow.Date32FromTime(day)), true, ""
@@ -179,11 +184,13 @@ func (t *translation) readLiteral(at tree.Node, written string, to arrow.DataTyp
 		}
 		return inZone(constant(arrow.Timestamp(instant.UnixMicro())), to), true, ""
 	case isBool(to):
-		b, err := strconv.ParseBool(strings.ToLower(trimmed))
-		if err != nil {
-			return v, true, "%q is no boolean: write 'true' or 'false'"
+		switch strings.ToLower(trimmed) {
+		case "true", "t", "yes", "y", "1":
+			return constant(true), true, ""
+		case "false", "f", "no", "n", "0":
+			return constant(false), true, ""
 		}
-		return constant(b), true, ""
+		return v, true, "%q is no boolean: write 'true' or 'false'"
 	case isNumber(to):
 		return t.readNumber(at, trimmed, to)
 	}
@@ -192,24 +199,57 @@ func (t *translation) readLiteral(at tree.Node, written string, to arrow.DataTyp
 
 // readNumber is readLiteral of numbers.
 func (t *translation) readNumber(at tree.Node, trimmed string, to arrow.DataType) (v value, ok bool, wrong string) {
+	if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil && isInteger(to) {
+		return constant(n), true, ""
+	}
+	if isInteger(to) && len(trimmed) > 2 && trimmed[0] == '0' && strings.ContainsAny(trimmed[1:2], "xXbB") {
+		n, err := strconv.ParseInt(trimmed, 0, 64)
+		if err != nil {
+			return v, true, "%q is no integer"
+		}
+		return constant(n), true, ""
+	}
 	x, err := strconv.ParseFloat(trimmed, 64)
+	isBeyond := errors.Is(err, strconv.ErrRange) && isFloat(to) // infinite, as in DuckDB
 	switch {
-	case err != nil || isDecimal(to) && (math.IsInf(x, 0) || math.IsNaN(x)):
+	case err != nil && !isBeyond || strings.ContainsAny(trimmed, "xX") || isDecimal(to) && (math.IsInf(x, 0) || math.IsNaN(x)):
 		return v, true, "%q is no number of the type"
 	case isDecimal(to):
 		return t.decimalLiteral(at, trimmed), true, ""
 	case isFloat(to):
 		return constant(x), true, ""
 	}
-	n, err := strconv.ParseInt(trimmed, 10, 64)
-	if err != nil {
+	n, isWhole := rounded(strings.ReplaceAll(trimmed, "_", ""), x)
+	if !isWhole {
 		return v, true, "%q is no integer"
 	}
 	return constant(n), true, ""
 }
 
+// rounded returns the integer nearest to a number that is written with a point or an exponent: of a half, the one
+// further from zero. x is the number as a float.
+func rounded(written string, x float64) (n int64, ok bool) {
+	switch {
+	case math.IsNaN(x) || math.Abs(x) > 1e19:
+		return 0, false
+	case math.Abs(x) < 0.25: // exponents may be too long for a fraction
+		return 0, true
+	}
+	exact, ok := new(big.Rat).SetString(written)
+	if !ok {
+		return 0, false
+	}
+	half := big.NewRat(int64(exact.Sign()), 2)
+	exact.Add(exact, half)
+	whole := new(big.Int).Quo(exact.Num(), exact.Denom())
+	return whole.Int64(), whole.IsInt64()
+}
+
 // parseTime reads a date, or a date with a time of day.
 func parseTime(written string) (instant time.Time, err error) {
+	if !strings.Contains(written, "-") {
+		written = strings.ReplaceAll(written, "/", "-")
+	}
 	for _, layout := range []string{"2006-1-2", "2006-1-2 15:04:05.999999999", "2006-1-2T15:04:05.999999999", "2006-1-2 15:04", "2006-1-2T15:04:05Z", "2006-1-2 15:04:05Z07:00"} {
 		if instant, err = time.Parse(layout, written); err == nil {
 			return instant.UTC(), nil

@@ -66,6 +66,7 @@ func (t *translation) rowIn(s *scope, e *tree.In, row *tree.Row) value {
 		}
 		return t.logic(e, true, terms)
 	}
+	t.requireColumns(s, e, row)
 	// A row that may be equal, because a value is null, makes the answer null.
 	match := t.expr(s, rowExists(e, row, e.Query))
 	possible := rowExists(e, row, e.Query)
@@ -74,6 +75,14 @@ func (t *translation) rowIn(s *scope, e *tree.In, row *tree.Row) value {
 		where.Terms[i] = &tree.Is{Position: e.Position, X: term, State: tree.IsFalse, Not: true}
 	}
 	return t.cases(e, []value{match, t.expr(s, possible)}, []value{constant(true), {null: true, uses: columnSet{}}, constant(false)})
+}
+
+// requireColumns fails for IN of a row and a query with another number of columns.
+func (t *translation) requireColumns(s *scope, e *tree.In, row *tree.Row) {
+	var foreign []*column
+	if out := t.query(&scope{outer: s, foreign: &foreign}, e.Query); len(out.columns) != len(row.Items) {
+		t.fail(e, "a row of %d values is compared with a subquery of %d columns, expected the same number", len(row.Items), len(out.columns))
+	}
 }
 
 // rowExists returns IN of a row and a query as EXISTS with an equality for each value.

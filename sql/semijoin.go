@@ -26,7 +26,11 @@ func (t *translation) keepMatches(s *scope, e tree.Expr) bool {
 		return s.tables == nil && t.match(s, kind, nil, e.Query)
 	case *tree.In:
 		if row, isRow := e.X.(*tree.Row); isRow {
-			return e.Query != nil && !e.Not && t.keepMatches(s, rowExists(e, row, e.Query))
+			if e.Query == nil || e.Not {
+				return false
+			}
+			t.requireColumns(s, e, row)
+			return t.keepMatches(s, rowExists(e, row, e.Query))
 		}
 		if e.Query != nil && !hasSubquery(e.X) {
 			return !e.Not && t.match(s, kind, e.X, e.Query) || t.matchAny(s, e)

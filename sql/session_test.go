@@ -211,6 +211,12 @@ func TestErrors(t *testing.T) {
 		"select * exclude (nope) from orders":                                              {19, `no column is called "nope"`},
 		"select grouping(id) from orders":                                                  {8, "GROUP BY"},
 		"create table t as select 1":                                                       {1, "run it with Exec"},
+		"select id from orders where (id, buyer) in (select id, buyer, price from orders)": {41, "a row of 2 values is compared with a subquery of 3 columns"},
+		"select (id, buyer) in (select id from orders) from orders":                        {20, "a row of 2 values is compared with a subquery of 1 columns"},
+		"select corr(distinct id, price) from orders":                                      {8, "corr of DISTINCT pairs is not supported"},
+		"select o.id from orders o left join customers c on len([1, 2]) = c.id":            {56, "a list is not supported in ON"},
+		"select cast('0x1p3' as double)":                                                   {8, "is no number"},
+		"select lpad(note) from orders":                                                    {8, "lpad has 1 arguments, expected 3"},
 		"select sum(sum(price)) from orders":                                               {12, "aggregate sum is not possible in the arguments of an aggregate"},
 	} {
 		t.Run(text, func(t *testing.T) {

@@ -52,7 +52,7 @@ func (t *translation) elements(rows *relation, call *tree.Call) *column {
 		values.Rows = append(values.Rows, []tree.Expr{e})
 	}
 	out := t.values(&scope{}, values)
-	rows.query = rows.query.Join(out.query, gpuframe.Cross, gpuframe.AnyOrder())
+	rows.query = rows.query.Join(out.query, gpuframe.Cross)
 	return out.columns[0]
 }
 

@@ -32,6 +32,7 @@
 //
 // Inner, Left, Semi and Anti joins with a condition need no keys. If the condition bounds a column of
 // one table by columns of the other, from below and from above, the pairs are found in sorted rows.
+// The build rows of one probe row are then in no specified order, unless the order is LeftOrder.
 //
 // A right column gets a suffix if the left table has its name. A right key of the same name
 // as its left key is left out. Rows are in the order of the larger table, then of the smaller
@@ -42,8 +43,9 @@
 //
 // A join needs 16 bytes for each row of the probe side and 8 for each pair. On a GPU the build
 // side takes 6 to 8 bytes for each row, 12 to 20 more if keys repeat, and 8 for keys that are
-// not one integer; on the host 32. The host waits for the number of pairs and whether build
-// keys repeat, together, and again for the number of pairs if they do; with a condition for
+// not one integer; on the host 32. A join by bounds needs about 24 bytes for each row of the
+// build side, and 8 for each of the probe side, instead of these. The host waits for the number of
+// pairs and whether build keys repeat, together, and again for the number of pairs if they do; with a condition for
 // the pairs that meet it; in right and full joins for the rows without a match.
 //
 // # Parts

@@ -20,10 +20,11 @@ import (
 //	u < x and v > y
 //
 // with u and v of the build side, and x and y of the probe side: a value in a range, or spans that
-// overlap. The build side is sorted by u. The rows with u < x are those before a place, and those
-// before the first one with a v above y, among all before it, are left out too: the greatest v up to
-// each row is in order. The rows in between are evaluated. Where u and v are one expression they all
-// match; if spans have similar lengths, most do.
+// overlap. The build side is sorted by u. For a row of the probe side, the build rows with u < x end
+// at a place that a search finds. They begin at the first row up to which the greatest v is above y:
+// the greatest v up to each row is in order, so a search finds it too. The condition is evaluated for
+// the rows in between. All of them match if u and v are one expression, and most if the spans have
+// similar lengths.
 
 // bound is a comparison of an expression of the build side with one of the probe side.
 type bound struct {

@@ -209,6 +209,23 @@ var statements = map[string][]string{
 		"select k, string_agg(distinct s, '-' order by s), list(distinct x order by x desc), string_agg(distinct s order by s desc) from a group by k", "select k, any_value(x order by id desc) from a group by k",
 		"select k, mode(x order by x), count(distinct x) from a group by k", "select k, mode() within group (order by x desc) from a group by k", "select string_agg(distinct s, '/' order by s) filter (where f) from a",
 	},
+	"arguments of aggregates": {
+		"select k, arg_max(s, y), arg_min(s, id), max_by(id, id), min_by(x, id), arg_max(x, id), arg_max(null, id), arg_max(id, null) from a group by k", "select arg_max(s, id) filter (where f), arg_min(distinct s, id), arg_max(id, x) from (select id, s, f, case when x = 7 and id < 9 then 200 else x end as x from a) where id < 9",
+		"select k, regr_slope(id * id, id), regr_intercept(y, x), regr_r2(y, x), regr_intercept(m, id), regr_r2(id, id) from a group by k having count(*) > 1", "select regr_slope(y, x), regr_intercept(id, k), regr_r2(x, y), regr_intercept(x, 1), regr_slope(null, x) from a", "select regr_slope(y, x) filter (where f), regr_r2(y, x) filter (where id > 5), corr(y, x) filter (where f) from a",
+		"select k, mode() within group (order by k), mode() within group (order by k desc), string_agg(s, ',' order by id desc) from a group by k", "select concat_ws(', ', s, k, s, 'x'), concat_ws('', 'a', s), concat_ws('-', s), concat_ws('-', 'a', 'b'), concat_ws('-', 'a', null) from a",
+		"select log2(8), log2(pow(2, id)), log2(x) from a where x > 0",
+	},
+	"texts of numbers and dates": textCasts(),
+	"joins by bounds": {
+		"select a.id, b.id from a left join b on a.id > b.id and a.x < b.z", "select a.id, b.id from a left join b on a.id > b.id and a.id < b.id + 3 and a.f", "select id from a semi join b on a.id > b.id and a.x <= b.id + 3", "select id from a anti join b on a.x > b.id and a.x <= b.id + 3",
+		"select a.id, b.id from a right join b on a.id > b.id and a.id < b.id + 3", "select a.id, b.id from a full join b on a.id > b.id and a.id < b.id + 3", "select a.id, b.id from a left join b on a.x > 2", "select a.id, b.id from a left join b on b.z > 2", "select a.id, b.id from a left join b on true", "select a.id, b.id from a left join b on false",
+		"select a.id from a semi join b on true", "select a.id from a anti join b on false", "select a.id from a semi join b on a.x > 2", "select a.id from a anti join e on a.x > e.k",
+	},
+	"orders before lists": {
+		"select string_agg(s, ',' order by id desc), max(['a', 'b'][1]) from a", "select k, list(id order by x desc, id), min([3, 1][2]), count(unnested) from a, unnest([1, 2]) u(unnested) where u.unnested = 1 group by k",
+		"select string_agg(s, ',' order by id desc), max((select max(z) from b)), max((select max(z) from b where b.k = a.k)) from a",
+		"select string_agg(s, ','), max(['a', 'b'][1]) from (select id, s from a order by id desc limit 100)", "select list(n) from (select unnest([7, 8]) as n, id from (select id from a order by id desc limit 1))",
+	},
 	"windows in subqueries": {
 		"select id, (select sum(p.x) over (order by p.id) from a p where p.k = a.k order by p.id desc limit 1) from a", "select a.id, q.n from a, lateral (select b.id, row_number() over (order by b.id) as n from b where b.k = a.k) q", "select a.id, q.n from a, lateral (select s, rank() over (order by count(*), s) as n from b where b.k = a.k group by s) q",
 		"select a.id, q.n from a, lateral (select lag(b.id, 1, -1) over (order by b.id) as n from b where b.k < a.k) q", "select id from a where exists (select 1 from b where b.k = a.k qualify row_number() over (order by b.id) = 2)",
@@ -232,7 +249,7 @@ var statements = map[string][]string{
 		"select position('b' in null), strpos(null, 'a')", "select x + interval '1' day from (select d as x from a)", "select d + interval (y) day from a", "select base64(unhex('616263'))",
 	},
 	"lists that are written": {
-		"select [1, 2, null], ['a', 'b'], [1.5, 2], [date '2020-01-01'], [true], []", "select id, list_contains([1, x, null], k), x in [1, 2, null], list_contains(['a'], s) from a", "select count(*) from a where k in [1, 2]",
+		"select [1, 2, null], ['a', 'b'], [1.5, 2], [date '2020-01-01'], [true], []", "select id, list_contains([1, x, null], k), x in [1, 2, null], list_contains(['a'], s), list_has([x, 2], k), array_has(['a'], s), list_has([1, 2], null) from a", "select k, list_has(list(x order by id), 1), array_has(list(s order by id), 'a') from a group by k", "select count(*) from a where k in [1, 2]",
 		"select id from a where len([1, 2]) = 2 and k > 0", "select list_sort([3, 1, null, 2]), [3, 4][1], [1, 2, 3][2:]", "select id, len([1, 2, 3]) from a where id < 3",
 	},
 	"structs": {
@@ -254,6 +271,22 @@ var statements = map[string][]string{
 		"select id, sum(x) filter (where f) over (partition by k) from a", "select id, max(d) over (partition by f), count(distinct id) from a group by id, d, f", "select id, sum(x) over (order by x desc) from a", "select id, sum(x) over (order by x nulls first) from a",
 		"select id, row_number() over (partition by k order by x, id) as r from a qualify r <= 2", "select * from (select id, row_number() over (order by id) as r from a) where r between 2 and 4", "select id, sum(m) over (order by id) from a", "select id, sum(x) over (order by id rows between 2 preceding and 1 preceding) from a",
 	},
+}
+
+// textCasts are conversions of literals.
+func textCasts() (list []string) {
+	for to, texts := range map[string]string{
+		"integer": "1.5|2.5|-2.5|0.5|-0.5|0.49999999999999999999|1e3|1.5e1|1e-1|1e-400|1e400| 12 |+5|-7|1_000|0x10|0b11|010||.|1e|.5|5.|x|0x1p3|nan|inf",
+		"bigint":  "9223372036854775807|9223372036854775807.4|9223372036854775807.5|9223372036854775808|-9223372036854775808|1e18|1e19",
+		"date":    "2024-01-01 10:00:00|2024-01-01 |2024-01-01T10:00:00|2024-01-01 x|2024-01-01 25:00:00|2024-1-1|2024/01/01|20240101|2024-02-30|2024-01-01x|x",
+		"double":  "0x1p3|0x10|1_0.5|inf|Infinity|-inf|nan|1e400|-1e400|1e-400|.5|5.|+1.5| 1 |x|", "decimal(10,2)": "1e3|1.555|-0.005|0x10|x|nan",
+		"boolean": "t|f|1|0|yes|no|y|n|T|TRUE|False|on|off|x", "timestamp": "2024-01-01|2024-01-01 10:00:00|2024/01/01 10:00:00|x",
+	} {
+		for text := range strings.SplitSeq(texts, "|") {
+			list = append(list, fmt.Sprintf("select try_cast('%s' as %s)", text, to))
+		}
+	}
+	return append(list, "select id from a where x = '1.5'", "select id from a where d = '2020-01-31 10:00:00'", "select make_date(300000, 1, 31), make_date(-5000, 12, 1), make_date(5799999, 12, 31), make_date(-5799999, 1, 1)")
 }
 
 // longLists are conditions with more literals than IN compares with one by one.

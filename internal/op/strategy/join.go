@@ -47,3 +47,7 @@ func OfJoin(ctx context.Context) Join {
 	choices, _ := ctx.Value(joinKey{}).(Join)
 	return choices
 }
+
+// FewestNarrowed is the fewest rows of each side of a cross join for which the bounds of its condition are searched in
+// sorted rows. The optimizer makes joins with a condition of no others. Not measured separately.
+const FewestNarrowed = 32

@@ -72,6 +72,7 @@ func (p *Planner) keep(s *shape, added *Prepared) {
 // Preparation stores the plan of a step, so that a query that is run again is not bound and optimized
 // again.
 type Preparation struct {
+	// Known is the plan with all passes, or nil until it is made.
 	Known atomic.Pointer[Prepared]
 	// partial is the last plan that was made without some passes.
 	partial atomic.Pointer[partlyPrepared]

@@ -61,6 +61,9 @@ func (s *shape) add(added *Step, numbers map[*Step]int) (number int, ok bool) {
 	v := verbShape{name: added.verb.name, arguments: added.verb.arguments, slot: -1}
 	switch {
 	case added.source != nil:
+		if v.slot = slices.Index(s.sources, added.source); v.slot >= 0 {
+			break // two steps read one table
+		}
 		slot := source.NewSlot(added.source)
 		if slot == nil {
 			return 0, false

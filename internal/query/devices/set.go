@@ -17,8 +17,10 @@ import (
 
 // Set is the devices of an engine, one or more. The first one has the results.
 type Set struct {
+	// Members are the devices. Queries that are not divided run on the first one.
 	Members []*Member
-	Divide  Dividing
+	// Divide is how queries are divided among the devices.
+	Divide Dividing
 }
 
 // Member is one of the devices, with the manager of its memory.
@@ -39,11 +41,13 @@ func (s *Set) First() *Member { return s.Members[0] }
 // Options are those of [Open].
 type Options struct {
 	// Names are those of the devices.
-	Names  []string
+	Names []string
+	// Divide is how queries are divided among the devices.
 	Divide Dividing
 	// Memory and Spill are the options of all devices: each has an equal part of the budgets.
 	Memory memory.Options
-	Spill  spill.Options
+	// Spill is where rows go that memory is too short for.
+	Spill spill.Options
 }
 
 // Open opens devices and a manager on each.

@@ -35,7 +35,7 @@ func (o *optimization) groupEarly(root Node) (Node, error) {
 		if !e.find() {
 			return rewritten, nil
 		}
-		early, err := e.make()
+		early, err := e.rewritten()
 		if err != nil || sameColumns(rewritten.Schema(), early.Schema()) != nil {
 			return rewritten, nil // a sum of sums has another type, for example
 		}
@@ -223,8 +223,8 @@ func (e *earlyGroup) pays() bool {
 	return few >= 0 && many >= 0 && few <= many/rowsOfGroup
 }
 
-// make groups the side of the values, joins, and merges the groups.
-func (e *earlyGroup) make() (Node, error) {
+// rewritten groups the side of the values, joins, and merges the groups.
+func (e *earlyGroup) rewritten() (Node, error) {
 	partial := make([]Aggregation, len(e.above.aggregations))
 	for i, a := range e.above.aggregations {
 		partial[i] = a

@@ -3,16 +3,13 @@ package plan
 import (
 	"slices"
 
+	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/join"
 )
 
-// fewestNarrowed is the number of rows of a side from which on the bounds of a condition are worth a
-// sort: a query of one row, such as an aggregate of all rows, has fewer.
-const fewestNarrowed = 32
-
 // narrowJoins makes the condition of a filter above a cross join one of the join, if the condition
-// bounds the rows of one side by those of the other. The join then finds the pairs in sorted rows, and
+// bounds the rows of one side by those of the other, from below and from above. The join then finds the pairs in sorted rows, and
 // does not make all of them (kernels/join, narrow.go).
 func (o *optimization) narrowJoins(root Node) (Node, error) {
 	parents := parents(root)
@@ -26,7 +23,7 @@ func (o *optimization) narrowJoins(root Node) (Node, error) {
 			return withInputs(n, inputs...)
 		}
 		conditions := f.condition.Conjuncts()
-		if !slices.ContainsFunc(conditions, j.isBound) {
+		if !slices.ContainsFunc(conditions, j.isBelow(0)) || !slices.ContainsFunc(conditions, j.isBelow(1)) {
 			return withInputs(n, inputs...)
 		}
 		options := j.options
@@ -38,22 +35,26 @@ func (o *optimization) narrowJoins(root Node) (Node, error) {
 	})
 }
 
-// isShort reports whether a node is known to have few rows.
+// isShort reports whether a node is known to have fewer rows than are worth a sort, such as an aggregate of all rows.
 func (o *optimization) isShort(n Node) bool {
 	rows := o.rowsOf(n)
-	return rows.Exact && rows.Rows < fewestNarrowed
+	return rows.Exact && rows.Rows < strategy.FewestNarrowed
 }
 
-// isBound reports whether a condition compares the order of the sides.
-func (j *Join) isBound(e expr.Expr) bool {
-	switch e.Operation() {
-	case "less", "less_equal", "greater", "greater_equal":
-	default:
-		return false
+// isBelow returns whether a condition is that a value of a side is below one of the other side.
+func (j *Join) isBelow(side int) func(e expr.Expr) bool {
+	return func(e expr.Expr) bool {
+		first := 0
+		switch e.Operation() {
+		case "less", "less_equal":
+		case "greater", "greater_equal":
+			first = 1
+		default:
+			return false
+		}
+		below, above := e.Operands()[first].Columns(), e.Operands()[1-first].Columns()
+		return len(below) > 0 && len(above) > 0 && j.areOf(side, below) && j.areOf(1-side, above)
 	}
-	operands := e.Operands()
-	left, right := operands[0].Columns(), operands[1].Columns()
-	return len(left) > 0 && len(right) > 0 && (j.areOf(0, left) && j.areOf(1, right) || j.areOf(1, left) && j.areOf(0, right))
 }
 
 // areOf reports whether columns of the result are all of one side.

@@ -22,8 +22,9 @@ func TestNarrowJoins(t *testing.T) {
 	unchanged := func(n plan.Node) c { return c{n, strings.Join(lines(n), "\n")} }
 	compare(t, "narrow joins", map[string]c{
 		"bounds":      {b.filter(cross, bounds), "cross join where (id < qty_r) and (id_r <= qty)\n scan 0 records\n scan 0 records"},
-		"more":        {b.filter(cross, id.Add(expr.Lit(1)).Gt(idR).And(expr.Col("city").Eq(expr.Col("city_r")))), "cross join where ((id + 1) > id_r) and (city == city_r)\n scan 0 records\n scan 0 records"},
+		"more":        {b.filter(cross, id.Add(expr.Lit(1)).Gt(idR).And(id.Lt(qtyR)).And(expr.Col("city").Eq(expr.Col("city_r")))), "cross join where (((id + 1) > id_r) and (id < qty_r)) and (city == city_r)\n scan 0 records\n scan 0 records"},
 		"inner":       {b.join(left, right, plan.JoinOptions{Kind: join.Inner, Where: bounds}), "cross join where (id < qty_r) and (id_r <= qty)\n scan 0 records\n scan 0 records"},
+		"one bound":   unchanged(b.filter(cross, id.Lt(qtyR).And(id.Le(idR)))),
 		"equality":    unchanged(b.filter(cross, id.Eq(idR))),
 		"mixed sides": unchanged(b.filter(cross, id.Add(idR).Gt(qty))),
 		"one side":    unchanged(b.filter(cross, id.Gt(qty))),

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 
@@ -11,29 +10,31 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// fewestShared is the number of sums of one expression from which on two aggregates, its sum and its
-// count, take less time: each sum of an expression reads all rows again.
+// fewestShared is the fewest sums of one expression that are computed from its sum and its count. Each sum of an
+// expression reads all rows, so two aggregates take less time than three sums.
 const fewestShared = 3
 
-// shareSums computes several sums of an expression and constants from one sum: sum(x + c) is
-// sum(x) + c · count(x). So it does if neither the additions nor the sums can overflow.
+// shareSums computes the sums of an expression plus constants from one sum: sum(x + c) is sum(x) + c · count(x). It does
+// so only if no addition and no sum can overflow.
 func (o *optimization) shareSums(root Node) (Node, error) {
 	return o.rewrite(root, func(n Node) (Node, error) {
 		a, ok := n.(*Aggregate)
 		if !ok {
 			return n, nil
 		}
-		s := sharedSums{above: a, terms: make([]*sharedTerm, len(a.aggregations))}
+		s := sharedSums{above: a, hasFewRows: o.hasFewRows(a.input), terms: make([]*sharedTerm, len(a.aggregations))}
 		if !s.find() {
 			return n, nil
 		}
-		return s.make()
+		return s.rewritten()
 	})
 }
 
 // sharedSums are the sums of a group that are computed from others.
 type sharedSums struct {
 	above *Aggregate
+	// hasFewRows is set if the rows are known to be so few that sums of numbers of 32 bits fit.
+	hasFewRows bool
 	// terms has the term of each aggregation that is a sum of one, or nil.
 	terms   []*sharedTerm
 	offsets []int64
@@ -55,7 +56,7 @@ func (s *sharedSums) find() bool {
 		if a.Function != "sum" {
 			continue
 		}
-		value, offset, ok := termOf(a.Values[0], s.above.input.Schema())
+		value, offset, ok := s.termOf(a.Values[0])
 		if !ok {
 			continue
 		}
@@ -75,8 +76,8 @@ func (s *sharedSums) find() bool {
 	return slices.ContainsFunc(s.terms, func(t *sharedTerm) bool { return t != nil })
 }
 
-// make returns the group with one sum and one count of each term, and a projection to its results.
-func (s *sharedSums) make() (Node, error) {
+// rewritten returns the group with one sum and one count of each term, and a projection to its results.
+func (s *sharedSums) rewritten() (Node, error) {
 	a := s.above
 	var list []Aggregation
 	var results []expr.Expr
@@ -109,9 +110,25 @@ func (s *sharedSums) make() (Node, error) {
 	return node(NewProject(shared, results...))
 }
 
+// hasFewRows reports whether a node is known to have less than 2³¹ rows.
+func (o *optimization) hasFewRows(n Node) bool {
+	for {
+		if size := o.rowsOf(n); size.Exact {
+			return size.Rows < 1<<31
+		}
+		switch n.(type) {
+		case *Filter, *Project:
+			n = n.Inputs()[0]
+		default:
+			return false
+		}
+	}
+}
+
 // termOf returns the term and the constant of an expression, if the expression and sums of it and of
 // the term are int64 without overflow. The constant of a plain expression is 0.
-func termOf(e expr.Expr, schema *arrow.Schema) (term expr.Expr, constant int64, ok bool) {
+func (s *sharedSums) termOf(e expr.Expr) (term expr.Expr, constant int64, ok bool) {
+	schema := s.above.input.Schema()
 	e = Unnamed(e)
 	term = e
 	operands := e.Operands()
@@ -135,7 +152,12 @@ func termOf(e expr.Expr, schema *arrow.Schema) (term expr.Expr, constant int64, 
 		term = inner
 	}
 	result, from := typeOf(e, schema), typeOf(term, schema)
-	if !isSignedInteger(result) || !isSignedInteger(from) || bitsOf(from) > 32 || constant < math.MinInt32 || constant > math.MaxInt32 {
+	// Values and constants of n bits have sums of 64 bits in 2^(63 − n) rows: for 16 bits that is any table.
+	most := 16
+	if s.hasFewRows {
+		most = 32
+	}
+	if limit := int64(1) << (most - 1); !isSignedInteger(result) || !isSignedInteger(from) || bitsOf(from) > most || constant < -limit || constant >= limit {
 		return term, 0, false
 	}
 	// The term is at most 2^(n − 1) away from zero.

@@ -31,10 +31,20 @@ func TestShareSums(t *testing.T) {
 	most := sums(wide.Add(expr.Lit(1)), expr.Lit(2).Add(wide), wide.Sub(expr.Lit(3)), id)
 	some := sums(wide.Add(expr.Lit(1)), wide.Add(expr.Lit(2)), wide)
 	some[1].Where = id.Gt(expr.Lit(5))
+	many := func(n plan.Node, values ...expr.Expr) plan.Node {
+		return b.aggregate(n, []expr.Expr{city}, sums(values...)...)
+	}
+	narrow := id.Cast(arrow.PrimitiveTypes.Int16).Cast(arrow.PrimitiveTypes.Int64)
 	compare(t, "share sums", map[string]c{
 		"constants": {of(most...), "select city, s0 = `shared sum 0` + (`shared count 0` * 1 of int64), s1 = `shared sum 0` + (`shared count 0` * 2 of int64), " +
 			"s2 = `shared sum 0` + (`shared count 0` * -3 of int64), s3 = `shared sum 0`\n" +
 			" group by city: shared sum 0 = sum(id), shared count 0 = count_values(id)\n  scan 0 records"},
+		"many rows": unchanged(many(ofRows(t, "", 1<<31), wide.Add(expr.Lit(1)), wide.Add(expr.Lit(2)), wide.Add(expr.Lit(3)))),
+		"narrow terms": {many(b.distinct(all), narrow.Add(expr.Lit(1)), narrow.Add(expr.Lit(2)), narrow), "select city, s0 = `shared sum 0` + (`shared count 0` * 1 of int64), s1 = `shared sum 0` + (`shared count 0` * 2 of int64), s2 = `shared sum 0`\n" +
+			" group by city: shared sum 0 = sum(cast(id as int16)), shared count 0 = count_values(cast(id as int16))\n  distinct id, price, qty, city, flag\n   scan 0 records"},
+		"few and filtered": {many(b.filter(all, expr.Col("flag")), wide.Add(expr.Lit(1)), wide.Add(expr.Lit(2)), wide), "select city, s0 = `shared sum 0` + (`shared count 0` * 1 of int64), s1 = `shared sum 0` + (`shared count 0` * 2 of int64), s2 = `shared sum 0`\n" +
+			" group by city: shared sum 0 = sum(id), shared count 0 = count_values(id)\n  filter flag\n   scan 0 records"},
+		"unknown rows":     unchanged(many(b.distinct(all), wide.Add(expr.Lit(1)), wide.Add(expr.Lit(2)), wide.Add(expr.Lit(3)))),
 		"may wrap around":  unchanged(of(sums(id.Add(expr.Lit(1)), id.Add(expr.Lit(2)), id.Add(expr.Lit(3)))...)),
 		"may overflow":     unchanged(of(sums(qty.Add(expr.Lit(1)), qty.Add(expr.Lit(2)), qty.Add(expr.Lit(3)))...)),
 		"large constants":  unchanged(of(sums(wide.Add(expr.Lit(int64(1)<<40)), wide.Add(expr.Lit(int64(1)<<41)), wide.Add(expr.Lit(int64(1)<<42)))...)),

@@ -13,7 +13,8 @@ import (
 //
 // # Errors
 //
-// The error is an [*Error], which wraps [ErrDocument].
+// An unknown function and a wrong number of operands are an error that wraps [ErrDocument]. A wrong member is an [*Error],
+// which wraps it too.
 func Call(name string, operands []gpuframe.Expr, members map[string]any) (gpuframe.Expr, error) {
 	f, ok := functions[name]
 	if !ok || catalog.OfDocument(name).Name == "" {

@@ -19,9 +19,12 @@ import (
 
 // Options configure a run.
 type Options struct {
-	Tag       string
+	// Tag is what statistics and profiles call the query by.
+	Tag string
+	// BatchRows is the approximate number of rows that are read from a source at a time, or 0 for the default.
 	BatchRows int64
-	Profile   *exec.Profile
+	// Profile, if it is not nil, receives what the operations take.
+	Profile *exec.Profile
 	// NoWait makes a query fail that would wait for others.
 	NoWait bool
 	// Whole is set if the result is read as one table.
@@ -32,7 +35,9 @@ type Options struct {
 
 // Run is a query that runs, and what others see of it.
 type Run struct {
+	// Prepared is the plan of the query.
 	Prepared *bind.Prepared
+	// Settings are those that the plan runs with.
 	Settings exec.Settings
 
 	tenancy  *Tenancy

@@ -12,6 +12,7 @@ import (
 
 // Tenancy is what the queries of an engine share, or those of a tenant of another one.
 type Tenancy struct {
+	// Devices are those that the queries run on.
 	Devices *devices.Set
 	// Planner makes the plans.
 	Planner *bind.Planner
