@@ -25,6 +25,8 @@ func TestPlans(t *testing.T) {
 		"select o.id from orders o, customers c where o.buyer = c.id and price > (select avg(price) from orders)":                        {0, 2, "cross join"},
 		"select buyer, sum(price) from orders group by buyer having sum(price) > (select sum(price) / 2 from orders)":                    {1, 0, "over all rows"},
 		"select o.id from orders o, customers c where (price = 1 and name = 'Bob') or (price = 2 and name = 'Ann')":                      {0, 1, `filter (Name == "Bob") or (Name == "Ann")`},
+		"select o.id from orders o left join customers c on o.buyer > c.id and o.id < c.id":                                              {0, 1, "left join where (buyer > `id:2`) and"},
+		"select o.id from orders o semi join customers c on o.buyer > c.id and o.id < c.id":                                              {0, 1, "semi join where"},
 		"select id from orders where buyer not in (select id from customers)":                                                            {0, 2, "anti join"},
 	} {
 		query, err := session.Query(t.Context(), text)
