@@ -34,7 +34,7 @@ var terms = []term{
 	{"use If in the expression instead of Where", "use when() in the expression instead of filter()", `use if() in the expression instead of "where"`},
 	{"use Tail for the last rows", "use tail() for the last rows", `use "tail" for the last rows`},
 	{"expected 0 to 1, or more with Replace", "expected 0 to 1, or more with with_replacement=True", `expected 0 to 1, or more with "replace"`},
-	{"By and Replace are set", "by= and with_replacement= are both given", `"by" and "replace" are both given`},
+	{"the options By and Replace are set", "by= and with_replacement= are both given", `"by" and "replace" are both given`},
 	{"leave out WeeksFrom", "leave out week_start", `leave out "from"`},
 	{"the same in all time zones, leave out In", "the same in all time zones, leave out time_zone", `the same in all time zones, leave out "in"`},
 	{"such as an hour, take a time.Duration", "such as an hour, take a timedelta", "such as an hour, have the unit hour, minute or second"},

@@ -55,7 +55,7 @@ func messages(t *testing.T, folders ...string) (texts []string) {
 // TestTermsMatchMessages fails if a message changes in a package below: it would reach users with
 // Go's names.
 func TestTermsMatchMessages(t *testing.T) {
-	all := strings.Join(messages(t, ".", "internal/query/plan", "internal/query/exec", "internal/io/source", "internal/query/querydata", "memory", "dlpack", "share", "kernels/expr", "kernels/join", "kernels/window", "buffer/spill"), "\n")
+	all := strings.Join(messages(t, ".", "internal/query/bind", "internal/query/devices", "internal/query/runs", "internal/query/plan", "internal/query/exec", "internal/io/source", "internal/query/querydata", "memory", "dlpack", "share", "kernels/expr", "kernels/join", "kernels/window", "buffer/spill"), "\n")
 	for i, term := range terms {
 		assert.Contains(t, all, term.phrase)
 		for _, later := range terms[i+1:] {
@@ -67,7 +67,7 @@ func TestTermsMatchMessages(t *testing.T) {
 // TestMessagesHaveNoGoNames fails for a message of queries that names the Go API after it is
 // rewritten.
 func TestMessagesHaveNoGoNames(t *testing.T) {
-	for _, message := range messages(t, ".", "internal/query/plan", "internal/query/exec", "internal/io/source", "internal/io/sink", "internal/query/querydata", "kernels/expr") {
+	for _, message := range messages(t, ".", "internal/query/bind", "internal/query/devices", "internal/query/runs", "internal/query/plan", "internal/query/exec", "internal/io/source", "internal/io/sink", "internal/query/querydata", "kernels/expr") {
 		if slices.ContainsFunc(unreachable, func(part string) bool { return strings.Contains(message, part) }) {
 			continue
 		}
