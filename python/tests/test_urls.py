@@ -51,7 +51,7 @@ def server() -> Iterator[str]:
 
 def test_urls(server: str) -> None:
     url = server + "/sales.csv?signature=secret"
-    table = gf.scan_csv(url).group_by("city").agg(gf.col("price").sum()).sort("city").collect()
+    table = gf.scan_csv(url).group_by("city").agg(gf.col("price").sum()).sort("city").collect(device="host")
     assert table.to_pydict() == {"city": ["Bergen", "Oslo"], "price": [5, 10]}
     assert "secret" not in gf.scan_csv(url).explain()
 
