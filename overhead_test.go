@@ -231,10 +231,10 @@ func TestKeptPlanOfTablesReadTwice(t *testing.T) {
 		t.Cleanup(func() { require.NoError(t, e.Close()) })
 		few, other := e.Table(fewRows(t, e, 1)), e.Table(fewRows(t, e, 2))
 		total := func(q gpuframe.Query) string {
-			made, err := few.Union(q).Select(gpuframe.Col("value").Sum(), key.Sum()).Collect(t.Context())
+			sum, err := few.Union(q).Select(gpuframe.Col("value").Sum(), key.Sum()).Collect(t.Context())
 			require.NoError(t, err)
-			defer made.Release()
-			record, err := made.Record(t.Context())
+			defer sum.Release()
+			record, err := sum.Record(t.Context())
 			require.NoError(t, err)
 			defer record.Release()
 			return fmt.Sprint(record.Columns())

@@ -131,7 +131,7 @@ var totals = map[string]func(e gpuframe.Expr) gpuframe.Expr{
 // furthestYear is the last year of make_date, and its negative the first one: the numbers of their days have 32 bits.
 const furthestYear = 5_800_000
 
-// makeDate is the date of a year, a month and a day, or null if there is none.
+// makeDate is the date of a year, a month and a day, or null if the calendar does not have that day.
 func makeDate(t *translation, at *tree.Call, list []value) value {
 	for i := range list {
 		list[i] = t.convert(at, t.settled(list[i]), int64Type)

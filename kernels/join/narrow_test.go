@@ -106,12 +106,12 @@ func TestNarrowed(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr, r := devicetest.Manager(t, dev, memory.Options{}), property.Random(t)
 		for name, c := range conditions {
-			for _, of := range types {
+			for _, dataType := range types {
 				if !chosen(r, dev, 12) {
 					continue
 				}
-				a, left := drawSpans(t, mgr, r, of, 130+r.IntN(60))
-				b, right := drawSpans(t, mgr, r, of, 130+r.IntN(60))
+				a, left := drawSpans(t, mgr, r, dataType, 130+r.IntN(60))
+				b, right := drawSpans(t, mgr, r, dataType, 130+r.IntN(60))
 				var want [][2]int64
 				for i := range left {
 					for j := range right {
@@ -128,18 +128,18 @@ func TestNarrowed(t *testing.T) {
 					if order == join.Unspecified {
 						slices.SortFunc(got, func(x, y [2]int64) int { return slices.Compare(x[:], y[:]) })
 					}
-					require.Equal(t, want, got, fmt.Sprint(name, of))
+					require.Equal(t, want, got, fmt.Sprint(name, dataType))
 				}
 				for _, kind := range []join.Kind{join.Inner, join.Left, join.Semi, join.Anti} {
 					result, err := join.Tables(t.Context(), a, b, nil, join.Options{Kind: kind, Where: c.where, Order: join.LeftOrder})
 					require.NoError(t, err)
-					require.Equal(t, ofKind(kind, want, len(left)), pairsOfRows(t, result), fmt.Sprint(name, of, kind))
+					require.Equal(t, ofKind(kind, want, len(left)), pairsOfRows(t, result), fmt.Sprint(name, dataType, kind))
 				}
 				index, err := join.Build(t.Context(), a.Schema(), b, nil, join.Options{Kind: join.Cross, Where: c.where})
 				require.NoError(t, err)
 				result, err := index.Probe(t.Context(), a)
 				require.NoError(t, err)
-				require.Equal(t, want, pairsOfRows(t, result), fmt.Sprint(name, of))
+				require.Equal(t, want, pairsOfRows(t, result), fmt.Sprint(name, dataType))
 				require.NoError(t, index.Release())
 				require.NoError(t, a.Release())
 				require.NoError(t, b.Release())

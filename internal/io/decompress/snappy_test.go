@@ -45,10 +45,7 @@ func fragmented(r *rand.Rand, fragments, bytes int) packed {
 
 // Pages of fragments are divided, and others, or with damage, are not.
 func TestFragments(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("kernels divide pages")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		r := property.Random(t)
 		const bytes = 512
 		defer forceFragments(bytes)()

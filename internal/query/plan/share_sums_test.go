@@ -26,17 +26,17 @@ func TestShareSums(t *testing.T) {
 		}
 		return list
 	}
-	of := func(list ...plan.Aggregation) plan.Node { return b.aggregate(all, []expr.Expr{city}, list...) }
+	byCity := func(list ...plan.Aggregation) plan.Node { return b.aggregate(all, []expr.Expr{city}, list...) }
 	unchanged := func(n plan.Node) c { return c{n, strings.Join(lines(n), "\n")} }
 	most := sums(wide.Add(expr.Lit(1)), expr.Lit(2).Add(wide), wide.Sub(expr.Lit(3)), id)
-	some := sums(wide.Add(expr.Lit(1)), wide.Add(expr.Lit(2)), wide)
-	some[1].Where = id.Gt(expr.Lit(5))
+	filtered := sums(wide.Add(expr.Lit(1)), wide.Add(expr.Lit(2)), wide)
+	filtered[1].Where = id.Gt(expr.Lit(5))
 	many := func(n plan.Node, values ...expr.Expr) plan.Node {
 		return b.aggregate(n, []expr.Expr{city}, sums(values...)...)
 	}
 	narrow := id.Cast(arrow.PrimitiveTypes.Int16).Cast(arrow.PrimitiveTypes.Int64)
 	compare(t, "share sums", map[string]c{
-		"constants": {of(most...), "select city, s0 = `shared sum 0` + (`shared count 0` * 1 of int64), s1 = `shared sum 0` + (`shared count 0` * 2 of int64), " +
+		"constants": {byCity(most...), "select city, s0 = `shared sum 0` + (`shared count 0` * 1 of int64), s1 = `shared sum 0` + (`shared count 0` * 2 of int64), " +
 			"s2 = `shared sum 0` + (`shared count 0` * -3 of int64), s3 = `shared sum 0`\n" +
 			" group by city: shared sum 0 = sum(id), shared count 0 = count_values(id)\n  scan 0 records"},
 		"many rows": unchanged(many(ofRows(t, "", 1<<31), wide.Add(expr.Lit(1)), wide.Add(expr.Lit(2)), wide.Add(expr.Lit(3)))),
@@ -45,12 +45,12 @@ func TestShareSums(t *testing.T) {
 		"few and filtered": {many(b.filter(all, expr.Col("flag")), wide.Add(expr.Lit(1)), wide.Add(expr.Lit(2)), wide), "select city, s0 = `shared sum 0` + (`shared count 0` * 1 of int64), s1 = `shared sum 0` + (`shared count 0` * 2 of int64), s2 = `shared sum 0`\n" +
 			" group by city: shared sum 0 = sum(id), shared count 0 = count_values(id)\n  filter flag\n   scan 0 records"},
 		"unknown rows":     unchanged(many(b.distinct(all), wide.Add(expr.Lit(1)), wide.Add(expr.Lit(2)), wide.Add(expr.Lit(3)))),
-		"may wrap around":  unchanged(of(sums(id.Add(expr.Lit(1)), id.Add(expr.Lit(2)), id.Add(expr.Lit(3)))...)),
-		"may overflow":     unchanged(of(sums(qty.Add(expr.Lit(1)), qty.Add(expr.Lit(2)), qty.Add(expr.Lit(3)))...)),
-		"large constants":  unchanged(of(sums(wide.Add(expr.Lit(int64(1)<<40)), wide.Add(expr.Lit(int64(1)<<41)), wide.Add(expr.Lit(int64(1)<<42)))...)),
-		"two":              unchanged(of(sums(wide.Add(expr.Lit(1)), wide.Add(expr.Lit(2)))...)),
-		"other conditions": unchanged(of(some...)),
-		"floats":           unchanged(of(sums(expr.Col("price").Add(expr.Lit(1)), expr.Col("price").Add(expr.Lit(2)), expr.Col("price"))...)),
-		"other term":       unchanged(of(sums(expr.Lit(1).Sub(wide), expr.Lit(2).Sub(wide), wide.Mul(expr.Lit(2)))...)),
+		"may wrap around":  unchanged(byCity(sums(id.Add(expr.Lit(1)), id.Add(expr.Lit(2)), id.Add(expr.Lit(3)))...)),
+		"may overflow":     unchanged(byCity(sums(qty.Add(expr.Lit(1)), qty.Add(expr.Lit(2)), qty.Add(expr.Lit(3)))...)),
+		"large constants":  unchanged(byCity(sums(wide.Add(expr.Lit(int64(1)<<40)), wide.Add(expr.Lit(int64(1)<<41)), wide.Add(expr.Lit(int64(1)<<42)))...)),
+		"two":              unchanged(byCity(sums(wide.Add(expr.Lit(1)), wide.Add(expr.Lit(2)))...)),
+		"other conditions": unchanged(byCity(filtered...)),
+		"floats":           unchanged(byCity(sums(expr.Col("price").Add(expr.Lit(1)), expr.Col("price").Add(expr.Lit(2)), expr.Col("price"))...)),
+		"other term":       unchanged(byCity(sums(expr.Lit(1).Sub(wide), expr.Lit(2).Sub(wide), wide.Mul(expr.Lit(2)))...)),
 	})
 }
