@@ -120,7 +120,8 @@ static int dial(ncclComm_t c, int rank) {
         poll(&one, 1, 2);
     }
     char mine = (char)c->rank;
-    if (s >= 0 && write(s, &mine, 1) != 1) {
+    // The peer may have closed its listener. SIGPIPE in a thread that Go did not start ends the process.
+    if (s >= 0 && send(s, &mine, 1, MSG_NOSIGNAL) != 1) {
         close(s);
         return -1;
     }
