@@ -181,10 +181,9 @@ flight: ## the module for Arrow Flight, at small sizes under the race detector; 
 	$(GO) -C flight vet -race ./...
 	$(GO) -C flight test -vet=off -timeout 40m -race -short ./...
 
-sql: ## the modules of SQL: the ADBC driver, and answers of DuckDB; their dependencies are fetched
-	$(GO) -C sql/adbc mod tidy -diff
-	$(GO) -C sql/adbc vet ./...
-	$(GO) -C sql/adbc test -vet=off -timeout 40m ./...
+sql: ## the modules of SQL: the ADBC driver, Substrait, and answers of DuckDB; their dependencies are fetched
+	for module in sql/adbc sql/substrait; do \
+		$(GO) -C $$module mod tidy -diff && $(GO) -C $$module vet ./... && $(GO) -C $$module test -vet=off -timeout 40m ./... || exit 1; done
 	@if $(GO) -C sql/duckdb list -deps -test ./... >/dev/null; then $(MAKE) --no-print-directory sql-duckdb; else \
 		echo "sql: DuckDB could not be fetched: answers are not compared with it"; fi
 

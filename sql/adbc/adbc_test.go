@@ -116,3 +116,25 @@ func TestThroughSQLDriver(t *testing.T) {
 	require.NoError(t, rows.Err())
 	require.Zero(t, n)
 }
+
+// TestPlan runs a plan of Substrait with a parameter.
+func TestPlan(t *testing.T) {
+	c := connect(t)
+	s := statementOf(t, c, "")
+	plan := `{"extensions": [{"extensionFunction": {"functionAnchor": 1, "name": "gt:i64_i64"}}], "relations": [{"root": {"names": ["n"], "input": {"filter": {
+		"input": {"read": {"baseSchema": {"names": ["n"]}, "virtualTable": {"values": [{"fields": [{"i64": "1"}]}, {"fields": [{"i64": "5"}]}]}}},
+		"condition": {"scalarFunction": {"functionReference": 1, "arguments": [{"value": {"selection": {"directReference": {"structField": {"field": 0}}}}}, {"value": {"dynamicParameter": {"parameterReference": 0}}}]}}
+	}}}}]}`
+	require.NoError(t, s.SetSubstraitPlan([]byte(plan)))
+	require.NoError(t, s.Bind(t.Context(), record(t, `[{"x": 3}]`, "x")))
+	r, _, err := s.ExecuteQuery(t.Context())
+	require.NoError(t, err)
+	defer r.Release()
+	require.True(t, r.Next())
+	require.Equal(t, "[5]", r.Record().Column(0).String())
+
+	var failure adbc.Error
+	require.ErrorAs(t, s.SetSubstraitPlan([]byte(`{}`)), &failure)
+	require.Equal(t, adbc.StatusInvalidArgument, failure.Code)
+	require.Contains(t, failure.Msg, "no root relation")
+}

@@ -131,7 +131,7 @@ func infos() map[adbc.InfoCode]any {
 	}
 	return map[adbc.InfoCode]any{
 		adbc.InfoVendorName: "gpuframe", adbc.InfoVendorVersion: version, adbc.InfoVendorArrowVersion: arrowVersion,
-		adbc.InfoVendorSql: true, adbc.InfoVendorSubstrait: false,
+		adbc.InfoVendorSql: true, adbc.InfoVendorSubstrait: true,
 		adbc.InfoDriverName: "ADBC driver of gpuframe", adbc.InfoDriverVersion: version, adbc.InfoDriverArrowVersion: arrowVersion,
 		adbc.InfoDriverADBCVersion: adbc.AdbcVersion1_1_0,
 	}

@@ -8,7 +8,7 @@
 //	reader, _, err := statement.ExecuteQuery(ctx)
 //
 // The option "uri" has the form of the data source names of package sql/driver. [NewDatabase] makes a database of
-// a session that a program has already.
+// a session that a program has already. A plan of Substrait is a statement too, in binary form or JSON.
 //
 // # Names and rows
 //
@@ -20,7 +20,7 @@
 //
 // # Limits
 //
-// There are no transactions, partitions, Substrait plans or statistics: these calls fail with StatusNotImplemented,
+// There are no transactions, partitions or statistics: these calls fail with StatusNotImplemented,
 // Commit and Rollback with StatusInvalidState, as of a connection that commits each statement. Parameters have no
 // types before they are bound. A statement with several rows of bound parameters has the rows of all, in their
 // order.

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql"
 	"github.com/gpuframe/gpuframe/sql/parse"
+	"github.com/gpuframe/gpuframe/sql/substrait"
 )
 
 // statement is a text with the rows of its parameters, or a table that ingests rows.
@@ -80,9 +81,13 @@ func (s *statement) SetSqlQuery(text string) error {
 	return nil
 }
 
-// SetSubstraitPlan implements adbc.Statement.
-func (s *statement) SetSubstraitPlan([]byte) error {
-	return failure("set a plan", adbc.StatusNotImplemented, errors.New("plans of Substrait are not supported: use SetSqlQuery"))
+// SetSubstraitPlan implements adbc.Statement: the text of the statement is that of the plan.
+func (s *statement) SetSubstraitPlan(plan []byte) error {
+	text, err := substrait.Statement(plan)
+	if err != nil {
+		return failure("set a plan", adbc.StatusInvalidArgument, err)
+	}
+	return s.SetSqlQuery(text)
 }
 
 // Prepare implements adbc.Statement. It parses the text.

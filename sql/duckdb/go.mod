@@ -11,6 +11,8 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
+require github.com/substrait-io/substrait-protobuf/go v0.85.0 // indirect
+
 require (
 	github.com/JohnCGriffin/overflow v0.0.0-20211019200055-46fa312c352c // indirect
 	github.com/andybalholm/brotli v1.2.0 // indirect
@@ -30,6 +32,7 @@ require (
 	github.com/google/flatbuffers v25.12.19+incompatible // indirect
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe // indirect
 	github.com/google/uuid v1.6.0 // indirect
+	github.com/gpuframe/gpuframe/sql/substrait v0.0.0
 	github.com/klauspost/asmfmt v1.3.2 // indirect
 	github.com/klauspost/compress v1.18.3 // indirect
 	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
@@ -58,3 +61,5 @@ require (
 replace github.com/gpuframe/gpuframe => ../..
 
 replace github.com/gpuframe/gpuframe/bench => ../../bench
+
+replace github.com/gpuframe/gpuframe/sql/substrait => ../substrait

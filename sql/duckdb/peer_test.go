@@ -171,6 +171,11 @@ func (p *peers) mine(ctx context.Context, text string) (columns []string, rows [
 	if err != nil {
 		return nil, nil, err
 	}
+	return collectText(ctx, q)
+}
+
+// collectText returns the columns of a query, and the values of its rows as texts.
+func collectText(ctx context.Context, q gpuframe.Query) (columns []string, rows [][]string, err error) {
 	frame, err := q.Collect(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("RUN: %w", err)

@@ -15,6 +15,20 @@ import (
 // TestTPCH compares the answers to the questions of TPC-H.
 func TestTPCH(t *testing.T) {
 	const scale = 0.01
+	p := openTPCH(t, scale)
+	for _, q := range queries.All {
+		t.Run(fmt.Sprint(q.Number), func(t *testing.T) {
+			text, err := q.SQL(scale)
+			require.NoError(t, err)
+			difference, err := p.difference(t.Context(), strings.TrimSuffix(strings.TrimSpace(text), ";"), false)
+			require.NoError(t, err, text)
+			require.Empty(t, difference, text)
+		})
+	}
+}
+
+// openTPCH returns peers with the tables of TPC-H.
+func openTPCH(t *testing.T, scale float64) *peers {
 	p := openEmpty(t)
 	generator, err := data.New(scale, 1)
 	require.NoError(t, err)
@@ -26,13 +40,5 @@ func TestTPCH(t *testing.T) {
 		_, err := p.db.Exec(fmt.Sprintf("create table %s as select * from read_parquet('%s')", table, files))
 		require.NoError(t, err)
 	}
-	for _, q := range queries.All {
-		t.Run(fmt.Sprint(q.Number), func(t *testing.T) {
-			text, err := q.SQL(scale)
-			require.NoError(t, err)
-			difference, err := p.difference(t.Context(), strings.TrimSuffix(strings.TrimSpace(text), ";"), false)
-			require.NoError(t, err, text)
-			require.Empty(t, difference, text)
-		})
-	}
+	return p
 }

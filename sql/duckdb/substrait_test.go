@@ -1,0 +1,141 @@
+package duckdb
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/sql/substrait"
+)
+
+// plansVariable names a folder with the packages of substrait-io/consumer-testing: statements, and the plans that
+// other engines have written for them.
+const plansVariable = "SUBSTRAIT_PLANS"
+
+// TestPlansOfOthers runs plans of DuckDB, DataFusion, Ibis and Isthmus, and the statements that they were made of in
+// DuckDB.
+func TestPlansOfOthers(t *testing.T) {
+	folder := os.Getenv(plansVariable)
+	if folder == "" {
+		t.Skip(plansVariable + " names no folder with plans")
+	}
+	p := openTPCH(t, 0.01)
+	counts := map[string]map[string]int{}
+	var notes []string
+	require.NoError(t, filepath.WalkDir(filepath.Join(folder, "testdata"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".json" || entry.IsDir() {
+			return err
+		}
+		statement, err := readStatement(path)
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(filepath.Join(folder, "testdata"), path)
+		if err != nil {
+			return err
+		}
+		parts := strings.Split(relative, string(filepath.Separator))
+		base := strings.TrimSuffix(parts[len(parts)-1], ".json")
+		plans, err := filepath.Glob(filepath.Join(folder, "snapshots", "producer", parts[0], parts[1], base+"-*_plan.json"))
+		if err != nil {
+			return err
+		}
+		for _, plan := range plans {
+			producer := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(plan), base+"-"), "_plan.json")
+			if strings.HasPrefix(producer, "validate-") {
+				continue
+			}
+			outcome, note := p.runPlan(t, plan, statement)
+			if counts[producer] == nil {
+				counts[producer] = map[string]int{}
+			}
+			counts[producer][outcome]++
+			if note != "" {
+				notes = append(notes, fmt.Sprintf("%s: %s %s: %s", outcome, relative, producer, note))
+			}
+		}
+		return nil
+	}))
+	slices.Sort(notes)
+	for _, note := range notes {
+		t.Log(note)
+	}
+	t.Log(counts)
+	require.NotEmpty(t, counts)
+}
+
+// readStatement returns the statement of a test, with names of tables in place of files.
+func readStatement(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	var test struct {
+		SQL struct {
+			Query string `json:"query"`
+			Path  string `json:"query_path"`
+		} `json:"sql_query"`
+	}
+	if err := json.Unmarshal(data, &test); err != nil {
+		return "", err
+	}
+	if test.SQL.Path != "" {
+		if data, err = os.ReadFile(filepath.Join(filepath.Dir(path), test.SQL.Path)); err != nil {
+			return "", err
+		}
+		test.SQL.Query = string(data)
+	}
+	text := regexp.MustCompile(`'\{(\w+)\}'`).ReplaceAllString(test.SQL.Query, "$1")
+	return strings.TrimSuffix(strings.TrimSpace(text), ";"), nil
+}
+
+// runPlan compares the rows of a plan with those of its statement.
+func (p *peers) runPlan(t *testing.T, path, statement string) (outcome, note string) {
+	plan, err := os.ReadFile(path)
+	require.NoError(t, err)
+	theirs, err := p.theirs(statement)
+	if err != nil {
+		return "no statement", ""
+	}
+	query, err := substrait.Query(t.Context(), p.session, plan)
+	if err != nil {
+		var refused *substrait.Error
+		if errors.As(err, &refused) {
+			return "refused", err.Error()
+		}
+		text, _ := substrait.Statement(plan)
+		return "refused by sql", err.Error() + "\n" + text
+	}
+	_, mine, err := collectText(t.Context(), query)
+	if err != nil {
+		return "failed", err.Error()
+	}
+	slices.SortFunc(mine, slices.Compare)
+	slices.SortFunc(theirs, slices.Compare)
+	if !slices.EqualFunc(mine, theirs, func(a, b []string) bool { return slices.EqualFunc(a, b, sameCell) }) {
+		text, _ := substrait.Statement(plan)
+		return "differs", fmt.Sprintf("%d rows %.300v\nDuckDB has %d rows %.300v\n%s\n%s", len(mine), mine, len(theirs), theirs, statement, text)
+	}
+	return "equal", ""
+}
+
+// sameCell compares texts, and numbers with the digits that a plan's type keeps.
+func sameCell(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	return errX == nil && errY == nil && math.Abs(x-y) <= 1e-6*max(1, math.Abs(x))
+}
