@@ -26,7 +26,7 @@
 //   - DoAction: "drop" removes an uploaded table; "explain" returns the plan of a query.
 //
 // Flight SQL clients get the tables by their metadata calls, and execute queries in SQL, or query
-// documents, as statements. Prepared statements have parameters. Statements that are no queries, such as
+// documents or plans of Substrait, as statements. Prepared statements have parameters. Statements that are no queries, such as
 // CREATE TABLE, are errors, and there are no transactions.
 //
 // # Access and limits

@@ -14,6 +14,8 @@ require (
 	google.golang.org/protobuf v1.36.12
 )
 
+require github.com/substrait-io/substrait-protobuf/go v0.85.0 // indirect
+
 require (
 	github.com/JohnCGriffin/overflow v0.0.0-20211019200055-46fa312c352c // indirect
 	github.com/andybalholm/brotli v1.1.0 // indirect
@@ -22,6 +24,7 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/goccy/go-json v0.10.3 // indirect
 	github.com/golang/snappy v0.0.4 // indirect
+	github.com/gpuframe/gpuframe/sql/substrait v0.0.0
 	github.com/huandu/xstrings v1.4.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/klauspost/asmfmt v1.3.2 // indirect
@@ -49,3 +52,5 @@ require (
 )
 
 replace github.com/gpuframe/gpuframe => ../
+
+replace github.com/gpuframe/gpuframe/sql/substrait => ../sql/substrait

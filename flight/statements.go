@@ -32,7 +32,7 @@ func newStatements(s *service) arrowflight.FlightServer {
 		flightsql.SqlInfoFlightSqlServerName:        "gpuframe",
 		flightsql.SqlInfoFlightSqlServerReadOnly:    true,
 		flightsql.SqlInfoFlightSqlServerSql:         true,
-		flightsql.SqlInfoFlightSqlServerSubstrait:   false,
+		flightsql.SqlInfoFlightSqlServerSubstrait:   true,
 		flightsql.SqlInfoFlightSqlServerTransaction: int32(flightsql.SqlTransactionNone),
 	} {
 		_ = sql.RegisterSqlInfo(id, value) // these types are valid
