@@ -29,6 +29,21 @@ func (q Query) Explain(ctx context.Context) (string, error) {
 		indented(plan.ExplainScans(ctx, optimized)), needsOf(exec.NeedsOf(optimized))), nil
 }
 
+// Diagram returns the plan of the query, as run, as a flowchart of Mermaid, which notebooks, GitHub and mermaid.live
+// draw: a box for each operation with the rows that are expected, and arrows to those that read them. It reads what
+// Explain reads.
+func (q Query) Diagram(ctx context.Context) (string, error) {
+	n, err := q.step.Bind(ctx)
+	if err != nil {
+		return "", queryError(err)
+	}
+	optimized, err := q.engine.tenancy.Devices.Optimize(ctx, n)
+	if err != nil {
+		return "", queryError(err)
+	}
+	return plan.Diagram(ctx, optimized), nil
+}
+
 // Needs are the expected needs of a query: see [Query.Needs].
 type Needs struct {
 	// Rows is the number of rows of the result, or negative if nothing is known of it.

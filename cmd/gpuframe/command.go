@@ -18,7 +18,8 @@ type fileCommand struct {
 	input
 	output
 	device, budget, trace string
-	explain, profile      bool
+	profile               bool
+	explain               string
 }
 
 // addTo adds the flags, and their completion, to a command with files as arguments.
@@ -28,7 +29,8 @@ func (c *fileCommand) addTo(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&c.device, "device", "", "the device; by default the first GPU, or the host if there is none")
 	flags.StringVar(&c.budget, "budget", "", "the most device memory to use at a time, 8GiB for example")
-	flags.BoolVar(&c.explain, "explain", false, "print the plan and run nothing")
+	flags.StringVar(&c.explain, "explain", "", "print the plan and run nothing: as text, or with =mermaid as a flowchart")
+	flags.Lookup("explain").NoOptDefVal = "text"
 	flags.BoolVar(&c.profile, "profile", false, "print on standard error what each operation did")
 	flags.StringVar(&c.trace, "trace", "", "write the run as a trace for ui.perfetto.dev to a file")
 	completeFlags(command)
@@ -57,7 +59,7 @@ func (c *fileCommand) run(command *cobra.Command, paths []string, apply func(con
 		if err != nil {
 			return err
 		}
-		if c.explain {
+		if c.explain != "" {
 			return c.printPlan(ctx, command.OutOrStdout(), q)
 		}
 		return c.watched(command, func(options ...gpuframe.RunOption) error {
@@ -94,7 +96,12 @@ func (c *fileCommand) withRows(command *cobra.Command, paths []string, f func(co
 }
 
 func (c *fileCommand) printPlan(ctx context.Context, w io.Writer, q gpuframe.Query) error {
-	text, err := q.Explain(ctx)
+	formats := map[string]func(context.Context) (string, error){"text": q.Explain, "mermaid": q.Diagram}
+	format, ok := formats[c.explain]
+	if !ok {
+		return fmt.Errorf("--explain=%s: expected text or mermaid", c.explain)
+	}
+	text, err := format(ctx)
 	if err != nil {
 		return err
 	}

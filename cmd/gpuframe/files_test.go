@@ -84,6 +84,13 @@ as run on host:
 
 result of about 3 rows, 24 B; smallest budget 12 KiB
 `},
+		{"diagram", []string{"query", flights, "--explain=mermaid", "-p", "filter delay > 15 | head 3"}, `flowchart BT
+    n0["head 3<br/>[about 3 rows, 24 B]"]
+    n1["filter delay #gt; 15"]
+    n2["scan arrow FLIGHTS, may skip rows unless delay #gt; 15"]
+    n2 --> n1
+    n1 --> n0
+`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			output, messages, err := command(t.Context(), test.arguments...)

@@ -88,7 +88,7 @@ func newDescribe() *cobra.Command {
 }
 
 func (c *fileCommand) describe(ctx context.Context, command *cobra.Command, q gpuframe.Query) error {
-	if c.explain {
+	if c.explain != "" {
 		return c.printPlan(ctx, command.OutOrStdout(), q)
 	}
 	return c.watched(command, func(options ...gpuframe.RunOption) (err error) {

@@ -133,7 +133,7 @@ func (c *fileCommand) statement(ctx context.Context, command *cobra.Command, ses
 	if err != nil {
 		return err
 	}
-	if c.explain {
+	if c.explain != "" {
 		return c.printPlan(ctx, command.OutOrStdout(), q)
 	}
 	return c.watched(command, func(options ...gpuframe.RunOption) error {

@@ -393,9 +393,15 @@ class LazyFrame:
         assert made is not None
         return made
 
-    def explain(self, *, device: Place = None) -> Str:
-        """Return the plan as text, as written and as run. Only the schemas of the sources are read."""
-        text: Str = self._answer("explain", device)["text"]
+    def explain(self, *, format: Str = "text", device: Place = None) -> Str:
+        """Return the plan as text, as written and as run, or with the format "mermaid" as a flowchart of Mermaid, as run.
+
+        Only the schemas of the sources are read.
+        """
+        operations = {"text": "explain", "mermaid": "diagram"}
+        if format not in operations:
+            raise ValueError(f'explain: the format is {format!r}, expected "text" or "mermaid"')
+        text: Str = self._answer(operations[format], device)["text"]
         return text
 
     def profile(self, *, device: Place = None, tag: str = "", batch_rows: int = 0) -> tuple[Table, Profile]:

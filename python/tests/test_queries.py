@@ -564,6 +564,9 @@ def test_plans_and_profiles():
     query = table.lazy().filter(col("qty") > 0).group_by("city").agg(col("price").sum())
     plan = query.explain()
     assert "as written:" in plan and "as run on" in plan and "qty > 0" in plan
+    assert query.explain(format="mermaid").startswith("flowchart BT") and "qty #gt; 0" in query.explain(format="mermaid")
+    with pytest.raises(ValueError, match="mermaid"):
+        query.explain(format="svg")
     made, profile = query.profile()
     assert len(made) == 5 and "rows in" in str(profile) and '"traceEvents"' in profile.trace
     assert "given" not in repr(query) and "filter" in repr(query)

@@ -18,16 +18,19 @@ func Explain(n Node) string {
 
 // ExplainScans is [Explain] with a further note after each scan whose source knows, without
 // reading rows, which of its parts are left out. It may read the footers of files.
-func ExplainScans(ctx context.Context, n Node) string {
+func ExplainScans(ctx context.Context, n Node) string { return Format(n, scanNotes(ctx)) }
+
+// scanNotes returns a function that describes the expected size of nodes of one plan, and what scans leave out.
+func scanNotes(ctx context.Context) func(Node) string {
 	sizeNote := sizeNotes()
-	return Format(n, func(n Node) string {
+	return func(n Node) string {
 		text := sizeNote(n)
 		scan, isScan := n.(*Scan)
 		if !isScan || len(scan.where) == 0 {
 			return text
 		}
 		return text + exclusionNote(ctx, scan)
-	})
+	}
 }
 
 // sizeNotes returns a function that describes the expected size of nodes of one plan.
