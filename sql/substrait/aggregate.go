@@ -184,7 +184,7 @@ func aggregateName(c *invocation, what string) (string, error) {
 	if !ok {
 		return "", failed(c.path, "%s %s is not supported", what, c.name)
 	}
-	distribution := c.option("distribution")
+	distribution := c.options["distribution"]
 	for _, choice := range c.choices {
 		distribution = strings.ToLower(choice)
 	}

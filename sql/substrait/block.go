@@ -48,9 +48,9 @@ func (b *block) filter(condition tree.Expr) {
 	}
 }
 
-// named returns the query with names for its columns. Fields without a name get one of their place.
+// named returns the query with names for its columns, or those of their places if there are none.
 func (b *block) named(path string, names []string) (*tree.Query, error) {
-	if len(names) > len(b.fields) {
+	if len(names) > 0 && len(names) != len(b.fields) { // else columns could be those of another place
 		return nil, failed(path, "it has %d names for %d columns; names of fields of structs are not supported", len(names), len(b.fields))
 	}
 	s := &tree.Select{Where: and(b.where), GroupBy: b.group, Having: and(b.having)}

@@ -15,18 +15,9 @@ type invocation struct {
 	// values are the arguments that are expressions, choices those that are words, in their orders.
 	values  []tree.Expr
 	choices []string
-	options []*substraitpb.FunctionOption
+	// options are the choices of options in lower case.
+	options map[string]string
 	output  *substraitpb.Type
-}
-
-// option returns the first choice of an option in lower case, or an empty text.
-func (c *invocation) option(name string) string {
-	for _, o := range c.options {
-		if strings.EqualFold(o.GetName(), name) && len(o.GetPreference()) > 0 {
-			return strings.ToLower(o.GetPreference()[0])
-		}
-	}
-	return ""
 }
 
 // scalar makes an expression of a call.
@@ -127,7 +118,7 @@ var scalars = map[string]scalar{
 	"not": {1, 1, func(c *invocation) (tree.Expr, error) { return not(c.values[0]), nil }},
 
 	"concat": {1, many, concatenated}, "concat_ws": named("concat_ws", 2, many), "like": like(tree.LikePattern),
-	"substring": {2, 3, substring}, "starts_with": named("starts_with", 2, 2), "ends_with": named("ends_with", 2, 2), "contains": named("contains", 2, 2),
+	"substring": named("substring", 2, 3), "starts_with": named("starts_with", 2, 2), "ends_with": named("ends_with", 2, 2), "contains": named("contains", 2, 2),
 	"strpos": named("strpos", 2, 2), "replace": named("replace", 3, 3), "repeat": named("repeat", 2, 2), "reverse": named("reverse", 1, 1),
 	"lower": named("lower", 1, 1), "upper": named("upper", 1, 1), "char_length": named("length", 1, 1), "character_length": named("length", 1, 1), "octet_length": named("octet_length", 1, 1),
 	"bit_length": {1, 1, func(c *invocation) (tree.Expr, error) {
@@ -164,8 +155,8 @@ func logarithm(c *invocation) (tree.Expr, error) {
 }
 
 func rounded(c *invocation) (tree.Expr, error) {
-	if mode := c.option("rounding"); mode != "" && mode != "tie_away_from_zero" {
-		return nil, failed(c.path, "rounding %s is not supported: TIE_AWAY_FROM_ZERO", mode)
+	if c.options["rounding"] == "tie_to_even" {
+		return nil, failed(c.path, "rounding to even numbers is not supported: TIE_AWAY_FROM_ZERO")
 	}
 	return call("round", c.values...), nil
 }
@@ -174,20 +165,10 @@ func xor(c *invocation) (tree.Expr, error) { return binary("<>", c.values[0], c.
 
 // concatenated joins texts. A null makes the result null, unless the plan says otherwise.
 func concatenated(c *invocation) (tree.Expr, error) {
-	if c.option("null_handling") == "ignore_nulls" || len(c.values) == 1 {
+	if c.options["null_handling"] == "ignore_nulls" || len(c.values) == 1 {
 		return call("concat", c.values...), nil
 	}
 	return chain("||").make(c)
-}
-
-// substring counts from the start of the text. SQL counts negative places from the end, as a plan may say too.
-func substring(c *invocation) (tree.Expr, error) {
-	if o := c.option("negative_start"); o != "" && o != "wrap_from_end" {
-		if l, ok := c.values[1].(*tree.Literal); !ok || l.Kind != tree.Integer {
-			return nil, failed(c.path, "negative_start %s is not supported for places that are no literals from 1", o)
-		}
-	}
-	return call("substring", c.values...), nil
 }
 
 func trimmed(name string) scalar {
@@ -278,7 +259,11 @@ func (t *translator) invocation(path string, b *block, f called) (*invocation, e
 	if !ok {
 		return nil, failed(path, "the plan declares no function %d", f.GetFunctionReference())
 	}
-	c := &invocation{path: path + "." + name, name: name, options: f.GetOptions(), output: f.GetOutputType()}
+	c := &invocation{path: path + "." + name, name: name, output: f.GetOutputType()}
+	var err error
+	if c.options, err = choose(c.path, f.GetOptions()); err != nil {
+		return nil, err
+	}
 	for i, a := range f.GetArguments() {
 		switch a := a.GetArgType().(type) {
 		case *substraitpb.FunctionArgument_Value:

@@ -233,6 +233,8 @@ func TestErrors(t *testing.T) {
 		{"function", plan(filter(people, function("nothing")), "a"), "root.filter.condition.nothing: function nothing is not supported"},
 		{"undeclared", plan(filter(people, function("other")), "a"), "root.filter.condition: the plan declares no function 99"},
 		{"arguments", plan(filter(people, function("gt", field(0))), "a"), "function gt has 1 arguments"},
+		{"option", plan(filter(people, `{"scalarFunction": {"functionReference": 0, "arguments": [], "options": [{"name": "case_sensitivity", "preference": ["CASE_INSENSITIVE"]}]}}`), "a"), "option case_sensitivity with CASE_INSENSITIVE is not supported, only CASE_SENSITIVE"},
+		{"offset", plan(`{"fetch": {"input": `+people+`, "offset": -1}}`, "a"), "it is -1, expected 0 or more"},
 		{"names", plan(people, "a", "b", "c", "d"), "root: it has 4 names for 3 columns"},
 		{"write", plan(`{"write": {}}`, "a"), "relation Write is not supported"},
 		{"missing", plan(`{}`, "a"), "root: a relation is missing"},
@@ -277,7 +279,7 @@ func TestParameters(t *testing.T) {
 
 // FuzzPlan translates any bytes. A statement that results is one that the parser reads.
 func FuzzPlan(f *testing.F) {
-	seeds := []string{plan(people, "a"), plan(sorted(grouped(people, by(field(1)), measure("sum", field(2))), field(0)), "a", "b"), plan(join("LEFT", people, cities, function("equal", field(1), field(3))), "a"), plan(`{"set": {"op": "SET_OP_UNION_ALL", "inputs": [`+people+`, `+people+`]}}`, "a")}
+	seeds := []string{plan(people, "a", "b", "c"), plan(sorted(grouped(people, by(field(1)), measure("sum", field(2))), field(0)), "a", "b"), plan(join("LEFT", people, cities, function("equal", field(1), field(3))), "a", "b", "c", "d", "e"), plan(`{"set": {"op": "SET_OP_UNION_ALL", "inputs": [`+people+`, `+people+`]}}`, "a", "b", "c")}
 	for _, seed := range seeds {
 		f.Add([]byte(seed))
 		f.Add(marshal(f, message(f, seed)))

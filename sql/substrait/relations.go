@@ -274,6 +274,9 @@ func (t *translator) fetch(path string, r *substraitpb.FetchRel) (*block, error)
 	if count >= 0 {
 		b.limit = integer(count)
 	}
+	if offset < 0 {
+		return nil, failed(path+".offset", "it is %d, expected 0 or more", offset)
+	}
 	if offset > 0 {
 		b.offset = integer(offset)
 	}
