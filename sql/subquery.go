@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/parse"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
@@ -103,20 +104,37 @@ func (t *translation) scalarValue(s *scope, e *tree.Scalar) value {
 	if len(out.columns) != 1 {
 		t.fail(e, "the subquery has %d columns, expected 1", len(out.columns))
 	}
-	if !out.isSingle {
-		t.fail(e, "the subquery may have several rows: make it one by an aggregate such as max or any_value without GROUP BY, or by LIMIT 1")
-	}
 	c := out.columns[0]
-	if c.isNull {
+	if out.isSingle && c.isNull {
 		return c.value()
 	}
-	if len(keys) > 0 {
+	if out.isSingle && len(keys) > 0 {
 		s.rows.query = t.joinOn(s.rows.query, out.query, gpuframe.Left, keys, out.carried)
 		return c.value()
 	}
-	first := &column{id: t.unique(c.name), dataType: c.dataType}
-	s.rows.query = s.rows.query.Join(out.query.Select(gpuframe.Col(c.id).First().As(first.id)), gpuframe.Cross)
-	return first.value()
+	return t.onlyRow(s, e, out, keys)
+}
+
+// onlyRow returns the value of a query that has one row, or none, for each row around it. The run fails if it has more:
+// for one of the rows around it, not for others.
+func (t *translation) onlyRow(s *scope, e *tree.Scalar, out output, keys []*column) value {
+	c := out.columns[0]
+	only := &column{id: t.unique(c.name), dataType: c.dataType, bits: c.bits, isNull: c.isNull}
+	rows := &column{id: t.unique("rows"), dataType: int64Type}
+	list := []gpuframe.Expression{gpuframe.Col(c.id).First().As(only.id), gpuframe.Count().As(rows.id)}
+	isOnly := gpuframe.Col(rows.id).FillNull(int64(0)).Le(int64(1))
+	failure := &parse.Error{Text: t.text, Position: e.Pos(), Message: "the subquery has several rows: make it one by an aggregate such as max or any_value, or by LIMIT 1"}
+	switch {
+	case len(keys) > 0:
+		groups := grouped(out.query, out.carried, list)
+		s.rows.query = t.joinOn(s.rows.query, groups, gpuframe.Left, keys, out.carried).Require(isOnly, failure)
+	case out.isSingle:
+		s.rows.query = s.rows.query.Join(out.query.Select(list[0]), gpuframe.Cross)
+	default:
+		row := out.query.Head(2).Select(list...).Require(isOnly, failure)
+		s.rows.query = s.rows.query.Join(row.Select(gpuframe.Col(only.id)), gpuframe.Cross)
+	}
+	return only.value()
 }
 
 // scalarAggregate translates a subquery of aggregates without GROUP BY that depends on the rows around it. Its

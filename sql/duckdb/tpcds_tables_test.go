@@ -12,11 +12,11 @@ d_current_day words N|d_current_week words N|d_current_month words N|d_current_q
 t_am_pm each 720 AM,PM|t_shift each 480 third,first,second|t_sub_shift each 360 night,morning,afternoon,evening
 t_meal_time each 120 null,null,null,breakfast,breakfast,lunch,lunch,null,null,dinner,dinner,null`},
 	{name: "income_band", rows: 20, columns: `ib_income_band_sk step 1 1|ib_lower_bound step 1 10000|ib_upper_bound step 10000 10000`},
-	{name: "household_demographics", rows: 7200, columns: `hd_demo_sk step 1 1|hd_income_band_sk cycle 1 20 1
-hd_buy_potential each 20 >10000,Unknown,1001-5000,0-500,501-1000,5001-10000|hd_dep_count cycle 120 10 0|hd_vehicle_count cycle 1200 6 -1`},
-	{name: "customer_demographics", rows: 5600, columns: `cd_demo_sk step 1 1|cd_gender each 1 M,F|cd_marital_status each 2 M,S,D,W,U
+	{name: "household_demographics", rows: 720, columns: `hd_demo_sk step 1 1|hd_income_band_sk cycle 1 20 1
+hd_buy_potential words >10000,Unknown,1001-5000,0-500,501-1000,5001-10000|hd_dep_count int 0 9 0|hd_vehicle_count int -1 4 0`},
+	{name: "customer_demographics", rows: 700, columns: `cd_demo_sk step 1 1|cd_gender each 1 M,F|cd_marital_status each 2 M,S,D,W,U
 cd_education_status each 10 College,Advanced Degree,2 yr Degree,4 yr Degree,Unknown,Primary,Secondary|cd_purchase_estimate cycle 70 20 1
-cd_credit_rating each 1400 Good,Low Risk,High Risk,Unknown|cd_dep_count int 0 6 0|cd_dep_employed_count int 0 6 0|cd_dep_college_count int 0 6 0`},
+cd_credit_rating words Good,Low Risk,High Risk,Unknown|cd_dep_count int 0 6 3|cd_dep_employed_count int 0 6 3|cd_dep_college_count int 0 6 0`},
 	{name: "customer_address", rows: 800, columns: `ca_address_sk step 1 1|ca_address_id id 1|ca_street_number text 99 2|ca_street_name words Main,Oak,Park,2nd,Lake|ca_street_type words St,Ave,Blvd
 ca_suite_number text 40 2|ca_city words Fairview,Midway,Edgewood,Oak Grove,Pleasant Hill
 ca_county words Williamson County,Williamson County,Rush County,Toole County,Jefferson County,Dona Ana County,La Porte County,Orange County
@@ -27,7 +27,7 @@ c_current_addr_sk ref customer_address 0|c_first_shipto_date_sk day 1998 2001 4|
 c_first_name words Ann,Bo,Carl,Dora,Emil,Fay,Gus,null|c_last_name words Adams,Baker,Clark,Diaz,Evans,Ford,Gray,null|c_preferred_cust_flag words Y,N,null
 c_birth_day int 1 28 3|c_birth_month int 1 12 3|c_birth_year int 1930 1990 3|c_birth_country words CANADA,UNITED STATES,PERU,null|c_login words null
 c_email_address text 999 3|c_last_review_date_sk day 1998 2002 4`},
-	{name: "item", rows: 700, columns: `i_item_sk step 1 1|i_item_id id 2|i_rec_start_date words null|i_rec_end_date words null|i_item_desc text 400 2|i_current_price cents 90 9990 2
+	{name: "item", rows: 240, columns: `i_item_sk step 1 1|i_item_id id 2|i_rec_start_date words null|i_rec_end_date words null|i_item_desc text 400 2|i_current_price words 0.99,1.20,1.49,9.90,40.00,64.50,67.00,68.00,70.00,72.00,75.00,80.00,95.00,null
 i_wholesale_cost cents 50 8000 2|i_brand_id int 1 9 2
 i_brand words scholaramalgamalg #14,scholaramalgamalg #7,exportiunivamalg #9,amalgimporto #1,edu packscholar #1,importoamalg #1,null|i_class_id int 1 9 2
 i_class words personal,portable,accessories,classical,fragrances,pants,maternity,computers,stereo,football,shirts,dresses|i_category_id int 1 9 2

@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -17,11 +18,16 @@ import (
 	"github.com/gpuframe/gpuframe"
 )
 
+var tpcdsTimes = flag.Int("tpcds-times", 1, "the number by which the rows of sales, returns and inventory are multiplied")
+
 // fillTPCDS makes small tables of TPC-DS in both.
 func fillTPCDS(t *testing.T, p *peers) {
-	values := &tpcdsValues{rand.New(rand.NewPCG(7, 99)), map[string]map[string][]any{}}
+	values := &tpcdsValues{rand.New(rand.NewPCG(7, 99)), map[string]map[string][]any{}, map[string][]any{}}
 	folder := t.TempDir()
 	for _, table := range tpcdsTables {
+		if table.basket > 0 || table.related != "" || table.name == "inventory" {
+			table.rows *= *tpcdsTimes
+		}
 		record := values.record(table)
 		file := filepath.Join(folder, table.name+".parquet")
 		_, err := p.engine.Records(record.Schema(), record).WriteFile(t.Context(), file, gpuframe.Parquet())

@@ -28,7 +28,9 @@ type tpcdsTable struct {
 // tpcdsValues makes the rows of tables from a seed.
 type tpcdsValues struct {
 	random *rand.Rand
-	tables map[string]map[string][]any // the values of the tables so far by column
+	// tables are the values of the tables so far by column, keys those of their first columns.
+	tables map[string]map[string][]any
+	keys   map[string][]any
 }
 
 // tpcdsColumn is a line of the description of a table.
@@ -36,12 +38,12 @@ type tpcdsColumn struct {
 	name   string
 	basket bool
 	kind   string
-	text   string // all behind the kind
-	words  []string
+	// words are those behind the kind between commas, fields those between spaces.
+	words, fields []string
 }
 
 func (c tpcdsColumn) int(i int) int {
-	n, err := strconv.Atoi(strings.Fields(c.text)[i])
+	n, err := strconv.Atoi(c.fields[i])
 	if err != nil {
 		panic(fmt.Sprintf("column %s: %v", c.name, err))
 	}
@@ -54,7 +56,7 @@ func columnsOf(t tpcdsTable) []tpcdsColumn {
 		name, rest, _ := strings.Cut(line, " ")
 		rest, basket := strings.CutPrefix(rest, "basket ")
 		kind, rest, _ := strings.Cut(rest, " ")
-		c := tpcdsColumn{name: name, basket: basket, kind: kind, text: rest}
+		c := tpcdsColumn{name: name, basket: basket, kind: kind, fields: strings.Fields(rest)}
 		if kind == "each" {
 			_, rest, _ = strings.Cut(rest, " ")
 		}
@@ -90,6 +92,7 @@ func (v *tpcdsValues) record(t tpcdsTable) arrow.Record {
 			values[c.name] = append(values[c.name], v.value(t, c, row, order, related))
 		}
 	}
+	v.keys[t.name] = values[columns[0].name]
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {
 		fields[i] = arrow.Field{Name: c.name, Type: tpcdsType(c), Nullable: i > 0 || t.basket > 0 || t.related != ""}
@@ -109,6 +112,8 @@ func tpcdsType(c tpcdsColumn) arrow.DataType {
 		return arrow.FixedWidthTypes.Date32
 	case strings.Contains(c.name, "_gmt_offset"), strings.Contains(c.name, "_tax_percentage"):
 		return &arrow.Decimal128Type{Precision: 5, Scale: 2}
+	case c.name == "i_current_price":
+		return &arrow.Decimal128Type{Precision: 7, Scale: 2}
 	case c.name == "p_cost":
 		return &arrow.Decimal128Type{Precision: 15, Scale: 2}
 	case c.kind == "cents", c.kind == "product":
@@ -131,7 +136,7 @@ func (v *tpcdsValues) value(t tpcdsTable, c tpcdsColumn, row, order, related int
 	last := func(column string) any { return v.tables[t.name][column][row] }
 	switch c.kind {
 	case "copy":
-		fields := strings.Fields(c.text)
+		fields := c.fields
 		if related >= 0 {
 			if value := v.tables[t.related][fields[0]][related]; value != nil {
 				return value
@@ -140,7 +145,7 @@ func (v *tpcdsValues) value(t tpcdsTable, c tpcdsColumn, row, order, related int
 		if len(fields) == 1 {
 			return nil
 		}
-		return v.value(t, tpcdsColumn{name: c.name, kind: fields[1], text: strings.Join(fields[2:], " ")}, row, order, -1)
+		return v.value(t, tpcdsColumn{name: c.name, kind: fields[1], fields: fields[2:]}, row, order, -1)
 	case "calendar":
 		return calendar(c.name, row)
 	case "step":
@@ -156,14 +161,14 @@ func (v *tpcdsValues) value(t tpcdsTable, c tpcdsColumn, row, order, related int
 	case "order":
 		return int32(order)
 	case "product":
-		fields := strings.Fields(c.text)
+		fields := c.fields
 		quantity, price := last(fields[0]), last(fields[1])
 		if quantity == nil || price == nil {
 			return nil
 		}
 		return decimal128.FromI64(int64(quantity.(int32)) * int64(price.(decimal128.Num).LowBits()))
 	case "after":
-		fields := strings.Fields(c.text)
+		fields := c.fields
 		first := any(nil)
 		if _, own := v.tables[t.name][fields[0]]; own {
 			first = last(fields[0])
@@ -175,7 +180,7 @@ func (v *tpcdsValues) value(t tpcdsTable, c tpcdsColumn, row, order, related int
 		}
 		return first.(int32) + int32(c.int(1)+v.skewed(c.int(2)))
 	}
-	fields := strings.Fields(c.text)
+	fields := c.fields
 	if n, err := strconv.Atoi(fields[len(fields)-1]); err == nil && c.kind != "week" && v.random.IntN(100) < n {
 		return nil
 	}
@@ -191,10 +196,8 @@ func (v *tpcdsValues) value(t tpcdsTable, c tpcdsColumn, row, order, related int
 	case "time":
 		return int32(60 * (8*60 + v.random.IntN(13*60)))
 	case "ref":
-		keys := v.tables[fields[0]]
-		for _, first := range columnsOf(tableOf(fields[0]))[:1] {
-			return keys[first.name][v.skewed(len(keys[first.name]))]
-		}
+		keys := v.keys[fields[0]]
+		return keys[v.skewed(len(keys))]
 	case "day", "week":
 		first, end := time.Date(c.int(0), 1, 1, 0, 0, 0, 0, time.UTC), time.Date(c.int(1)+1, 1, 1, 0, 0, 0, 0, time.UTC)
 		days := int(first.Sub(tpcdsEpoch).Hours()/24) + v.random.IntN(int(end.Sub(first).Hours()/24))
@@ -204,15 +207,6 @@ func (v *tpcdsValues) value(t tpcdsTable, c tpcdsColumn, row, order, related int
 		return int32(tpcdsEpochKey + days)
 	}
 	panic("no values of the kind " + c.kind)
-}
-
-func tableOf(name string) tpcdsTable {
-	for _, t := range tpcdsTables {
-		if t.name == name {
-			return t
-		}
-	}
-	panic("no table " + name)
 }
 
 // skewed returns a number in [0, n), of which small ones are more frequent.
