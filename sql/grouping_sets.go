@@ -128,6 +128,9 @@ func (a *aggregation) sets(sets [][]int, carried int) *relation {
 	for _, d := range a.distinct {
 		columns = append(columns, d.column)
 	}
+	for _, q := range a.quantiles {
+		columns = append(columns, q.column)
+	}
 	renamed := map[*column]*column{}
 	for _, set := range sets {
 		keys := slices.Clone(all[:carried])
