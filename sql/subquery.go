@@ -2,7 +2,6 @@ package sql
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/parse"
@@ -219,52 +218,4 @@ func (t *translation) counted(s *scope, out output, y *column, keys []*column) [
 		s.rows.query = t.joinOn(s.rows.query, groups, gpuframe.Left, keys, out.carried)
 	}
 	return counts
-}
-
-// quantified translates a comparison with ANY or ALL rows of a query.
-func (t *translation) quantified(s *scope, e *tree.Quantified) value {
-	if e.Query == nil {
-		t.fail(e, "a comparison with ANY or ALL elements of a list is not supported")
-	}
-	switch {
-	case e.Op == "=" && !e.All:
-		return t.inQuery(s, e, e.X, e.Query)
-	case e.Op == "<>" && e.All:
-		return t.not(e, t.inQuery(s, e, e.X, e.Query))
-	case e.Op == "=" || e.Op == "<>":
-		t.fail(e, "%s with this quantifier is not supported: compare with min and max of the subquery", e.Op)
-	}
-	return t.bounded(s, e)
-}
-
-// bounded compares with the least or the greatest row of a query: one that decides for all or for any.
-func (t *translation) bounded(s *scope, e *tree.Quantified) value {
-	x := t.settled(t.expr(s, e.X))
-	out, keys := t.subquery(s, e.Query, false)
-	if len(out.columns) != 1 {
-		t.fail(e, "the subquery has %d columns, expected 1", len(out.columns))
-	}
-	y := out.columns[0]
-	counts := t.counted(s, out, y, keys)
-	bound := &column{id: t.unique("bound"), dataType: y.dataType, isNull: y.isNull}
-	fold := maximum(gpuframe.Col(y.id), isFloat(y.dataType))
-	if strings.HasPrefix(e.Op, ">") != e.All {
-		fold = gpuframe.Col(y.id).Min()
-	}
-	groups := grouped(out.query, out.carried, []gpuframe.Expression{fold.As(bound.id)})
-	if len(keys) == 0 {
-		s.rows.query = s.rows.query.Join(groups, gpuframe.Cross)
-	} else {
-		s.rows.query = t.joinOn(s.rows.query, groups, gpuframe.Left, keys, out.carried)
-	}
-	compared := t.binary(e, e.Op, x, bound.value())
-	// Any: true if the bound meets the comparison. All: false if it does not. Else nulls make it unknown.
-	decisive := compared
-	if e.All {
-		decisive = t.not(e, compared)
-	}
-	empty := t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].FillNull(int64(0)).Eq(int64(0)) }, counts[0].value())
-	nulls := t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Lt(list[1]) }, counts[1].value(), counts[0].value())
-	unknown := t.logic(e, true, []value{nulls, t.isNull(e, x)})
-	return t.cases(e, []value{empty, decisive, unknown}, []value{constant(e.All), constant(!e.All), {null: true, uses: columnSet{}}, constant(e.All)})
 }

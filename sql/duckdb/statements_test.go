@@ -137,7 +137,7 @@ var statements = map[string][]string{
 		"select id, (select count(*) from b where b.k = a.k) from a", "select id, (select count(*) + 1 from b where b.k > a.k) from a", "select id, (select coalesce(sum(z), 0) from b where b.k = a.k and b.id < a.id) from a",
 		"select id from a where x > (select avg(x) from a a2 where a2.k = a.k)", "select id from a where x = (select max(x) from a a2 where a2.k = a.k)", "select id from a where (select count(*) from b where b.k = a.k) = 0",
 		"select id, exists (select 1 from b where b.k = a.k) from a", "select id, exists (select 1 from e) or f from a", "select id from a where exists (select 1 from b) and x > 0", "select id from a where not exists (select 1 from e)",
-		"select id from a where x > any (select w from c)", "select id from a where x >= all (select w from c where w is not null)", "select id from a where x < all (select v from e)", "select id, x > all (select w from c), x < any (select w from c where c.k = a.k), x = any (select w from c), x <> all (select w from c) from a",
+		"select id from a where x > any (select w from c)", "select id from a where x >= all (select w from c where w is not null)", "select id from a where x < all (select v from e)", "select id, x = all (select w from c), x <> any (select w from c), x = all (select v from e), x <> any (select v from e), x = all (select w from c where c.k = a.k) from a", "select id from a where k <> any (select k from c where c.k > a.k)", "select id, x > all (select w from c), x < any (select w from c where c.k = a.k), x = any (select w from c), x <> all (select w from c) from a",
 		"select id from a where exists (select 1 from b where b.k = a.k and exists (select 1 from c where c.k = b.k and c.w = a.x))", "select id from a where x in (select max(z) from b group by k)",
 		"select id, (select b.z from b where b.k = a.k order by b.z desc, b.id limit 1) from a", "select id, (select s from b where b.id = a.id limit 1) from a",
 		"select id, q.n from a, lateral (select count(*) as n from b where b.k = a.k) q", "select id, q.z from a, lateral (select z from b where b.k = a.k) q", "select id, q.z from a left join lateral (select z from b where b.k = a.k) q on true",
@@ -233,6 +233,8 @@ var statements = map[string][]string{
 	"rows of values": {
 		"select id, (x, s) = (k, s), (x, s) <> (k, 'a'), (x, s) < (k, s), (x, s) >= (k, null), (null, x) = (null, x) from a", "select id from a where (k, s) in ((1, 'a'), (2, null), (k, 'Oslo'))",
 		"select id from a where (k, s) in (select k, s from b)", "select id from a where (k, id) in (select k, id from b where z > 0)", "select a.id, b.id from a join b on (a.k, a.id) = (b.k, b.id)",
+		"select id from a where (k, id) = any (select k, id from b where z > 0)", "select id, (id, 1) <> all (select id, 1 from b), (id, 2) < any (select 7, 3), (id, 2) >= all (select id + 100, 3 from b where id < 7) from a where id <> 7",
+		"select id, (id, 1) > any (select 7, 2), (k, id) = all (select 1, 3), (id, 1) <> any (select id, 1 from b) from a where k is not null and id <> 7",
 		"select id from a where (k, s) = (x, s) and f", "select id, (id, k) in (select id, k from b where k is not null) from a where k is not null",
 	},
 	"functions of the catalog": {
