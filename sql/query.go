@@ -41,6 +41,7 @@ type commonTable struct {
 
 // query translates a query. The scope has what is around it.
 func (t *translation) query(s *scope, q *tree.Query) output {
+	t.step(q)
 	if q.With != nil {
 		before := len(t.common)
 		defer func() { t.common = t.common[:before] }()
