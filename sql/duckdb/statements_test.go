@@ -226,6 +226,14 @@ var statements = map[string][]string{
 		"select string_agg(s, ',' order by id desc), max((select max(z) from b)), max((select max(z) from b where b.k = a.k)) from a",
 		"select string_agg(s, ','), max(['a', 'b'][1]) from (select id, s from a order by id desc limit 100)", "select list(n) from (select unnest([7, 8]) as n, id from (select id from a order by id desc limit 1))",
 	},
+	"limits": {
+		"* select id from a order by id limit 1 + 2", "* select id from a order by id limit (select count(*) // 4 from a) offset (select min(id) + 1 from b)", "* select id from a order by id limit null offset 3", "select id, (select b.id from b where b.k = a.k order by b.id limit 2 - 1) from a",
+		"* select id from a order by id desc limit 30%", "* select id from a order by x, id limit 12.5 percent offset 2", "* select id from a order by id limit 0%", "* select id from a order by id limit 100%", "* (select id from a) union all (select id from b) order by 1 limit 10%", "select count(*) from (from a limit 50%)",
+		"* select k, count(*) from a group by k order by k limit 40 %", "select id from a limit (select null::integer)", "select k from c order by k limit length('abc')",
+	},
+	"positional joins": {
+		"select a.id, b.id, b.z from a positional join b", "* select c.name, a.id from c positional join a", "select * from (from c) x positional join (select id from b where z > 0 order by id) y", "select count(*), count(v) from a positional join e", "select l.id, r.id, c.w from a l positional join b r positional join c where r.id > 3",
+	},
 	"windows in subqueries": {
 		"select id, (select sum(p.x) over (order by p.id) from a p where p.k = a.k order by p.id desc limit 1) from a", "select a.id, q.n from a, lateral (select b.id, row_number() over (order by b.id) as n from b where b.k = a.k) q", "select a.id, q.n from a, lateral (select s, rank() over (order by count(*), s) as n from b where b.k = a.k group by s) q",
 		"select a.id, q.n from a, lateral (select lag(b.id, 1, -1) over (order by b.id) as n from b where b.k < a.k) q", "select id from a where exists (select 1 from b where b.k = a.k qualify row_number() over (order by b.id) = 2)",
