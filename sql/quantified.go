@@ -32,16 +32,32 @@ func (t *translation) quantified(s *scope, e *tree.Quantified) value {
 var opposites = map[string]string{"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 // compareRow translates a comparison of a row with ANY or ALL rows of a query as EXISTS: ALL is not ANY of the opposite.
-// Comparisons of rows are never null.
+// Orders of rows are never null. Of rows with nulls it may be unknown whether they differ.
 func (t *translation) compareRow(s *scope, e *tree.Quantified, row *tree.Row) value {
 	t.requireColumns(s, e, e.Query, row)
 	op := e.Op
 	if e.All {
 		op = opposites[op]
 	}
-	result := t.expr(s, existsWhere(e.Position, e.Query, len(row.Items), func(columns []tree.Expr) tree.Expr {
-		return &tree.Binary{Position: e.Position, Op: op, X: row, Y: &tree.Row{Position: e.Position, Items: columns}}
-	}))
+	exists := func(isPossible bool) value {
+		return t.expr(s, existsWhere(e.Position, e.Query, len(row.Items), func(columns []tree.Expr) tree.Expr {
+			if op != "<>" {
+				return &tree.Binary{Position: e.Position, Op: op, X: row, Y: &tree.Row{Position: e.Position, Items: columns}}
+			}
+			differ := &tree.Logic{Position: e.Position, Or: true}
+			for i, item := range row.Items {
+				differ.Terms = append(differ.Terms, &tree.Binary{Position: e.Position, Op: op, X: item, Y: columns[i]})
+			}
+			if isPossible {
+				return &tree.Is{Position: e.Position, X: differ, State: tree.IsFalse, Not: true}
+			}
+			return differ
+		}))
+	}
+	result := exists(false)
+	if op == "<>" {
+		result = t.cases(e, []value{result, exists(true)}, []value{constant(true), {null: true, uses: columnSet{}}, constant(false)})
+	}
 	if e.All {
 		return t.not(e, result)
 	}

@@ -1,7 +1,6 @@
 package sql
 
 import (
-
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )

@@ -3,6 +3,8 @@ package sql
 import (
 	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/parse"
 	"github.com/gpuframe/gpuframe/sql/tree"
@@ -93,6 +95,9 @@ func (t *translation) flagged(s *scope, q gpuframe.Query, keys, carried []*colum
 
 // scalarValue translates a query that is a value.
 func (t *translation) scalarValue(s *scope, e *tree.Scalar) value {
+	if e.Array {
+		return t.arrayOf(s, e)
+	}
 	if v, ok := t.windowed(s, e); ok {
 		return v
 	}
@@ -112,6 +117,21 @@ func (t *translation) scalarValue(s *scope, e *tree.Scalar) value {
 		return c.value()
 	}
 	return t.onlyRow(s, e, out, keys)
+}
+
+// arrayOf translates ARRAY(query): the list of its values in its order.
+func (t *translation) arrayOf(s *scope, e *tree.Scalar) value {
+	out, keys := t.subquery(s, e.Query, false)
+	if len(out.columns) != 1 {
+		t.fail(e, "the subquery has %d columns, expected 1", len(out.columns))
+	}
+	if len(keys) > 0 || out.columns[0].isNull {
+		t.fail(e, "ARRAY of a query of the rows around it, or of nulls, is not supported: use list(…) of a join with GROUP BY")
+	}
+	c := out.columns[0]
+	list := &column{id: t.unique("list"), dataType: arrow.ListOf(c.dataType)}
+	s.rows.query = s.rows.query.Join(out.query.Select(gpuframe.Col(c.id).List().As(list.id)), gpuframe.Cross)
+	return list.value()
 }
 
 // onlyRow returns the value of a query that has one row, or none, for each row around it. The run fails if it has more:

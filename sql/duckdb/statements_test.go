@@ -243,6 +243,7 @@ var statements = map[string][]string{
 		"select id from a where (k, s) in (select k, s from b)", "select id from a where (k, id) in (select k, id from b where z > 0)", "select a.id, b.id from a join b on (a.k, a.id) = (b.k, b.id)",
 		"select id from a where (k, id) = any (select k, id from b where z > 0)", "select id, (id, 1) <> all (select id, 1 from b), (id, 2) < any (select 7, 3), (id, 2) >= all (select id + 100, 3 from b where id < 7) from a where id <> 7",
 		"select id, (id, 1) > any (select 7, 2), (k, id) = all (select 1, 3), (id, 1) <> any (select id, 1 from b) from a where k is not null and id <> 7",
+		"select (1, 2) <> any (select * from (values (1, null)) t(x, y)), (1, 2) <> any (select 1, 2 where false)", "select id, (k, x) <> any (select k, id from b) from a where k is not null and x is not null",
 		"select id from a where (k, s) = (x, s) and f", "select id, (id, k) in (select id, k from b where k is not null) from a where k is not null",
 	},
 	"functions of the catalog": {
@@ -259,7 +260,7 @@ var statements = map[string][]string{
 		"select position('b' in null), strpos(null, 'a')", "select x + interval '1' day from (select d as x from a)", "select d + interval (y) day from a", "select base64(unhex('616263'))",
 	},
 	"lists that are written": {
-		"select [1, 2, null], ['a', 'b'], [1.5, 2], [date '2020-01-01'], [true], []", "select id, list_contains([1, x, null], k), x in [1, 2, null], list_contains(['a'], s), list_has([x, 2], k), array_has(['a'], s), list_has([1, 2], null) from a", "select k, list_has(list(x order by id), 1), array_has(list(s order by id), 'a') from a group by k", "select count(*) from a where k in [1, 2]",
+		"select [1, 2, null], ['a', 'b'], [1.5, 2], [date '2020-01-01'], [true], []", "select array(select id from b order by z, id desc), array(select id from b where false), len(array(select k from b))", "select id, list_contains([1, x, null], k), x in [1, 2, null], list_contains(['a'], s), list_has([x, 2], k), array_has(['a'], s), list_has([1, 2], null) from a", "select k, list_has(list(x order by id), 1), array_has(list(s order by id), 'a') from a group by k", "select count(*) from a where k in [1, 2]",
 		"select id from a where len([1, 2]) = 2 and k > 0", "select list_sort([3, 1, null, 2]), [3, 4][1], [1, 2, 3][2:]", "select id, len([1, 2, 3]) from a where id < 3",
 	},
 	"structs": {
