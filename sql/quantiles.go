@@ -67,11 +67,11 @@ func (q *valueQuantile) rows(t *translation, input gpuframe.Query, keys []*colum
 		gpuframe.RowNumber().Over(window.OrderBy(ordered(x, tree.OrderKey{Descending: q.descending}))).As(place),
 		gpuframe.Count().Over(window).As(rows),
 	)
-	found := input.Filter(gpuframe.Col(place).Eq(placeOf(q.fraction, gpuframe.Col(rows))))
+	matches := input.Filter(gpuframe.Col(place).Eq(placeOf(q.fraction, gpuframe.Col(rows))))
 	if len(keys) == 0 { // a row also if there is no value
-		return found.Select(x.First().As(q.column.id))
+		return matches.Select(x.First().As(q.column.id))
 	}
-	return found.Select(append(slices.Clone(cols(keys)), x.As(q.column.id))...)
+	return matches.Select(append(slices.Clone(cols(keys)), x.As(q.column.id))...)
 }
 
 // mostDigits is the number of decimal places of a fraction up to which the number of the row is computed by integers:
