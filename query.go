@@ -44,6 +44,13 @@ func (q Query) Filter(conditions ...Expression) Query {
 	return q.then(bind.Filter(arguments(conditions)))
 }
 
+// Require keeps all rows. The run fails if the condition is false or null for one that it reads, with an error that
+// wraps failure: errors.Is and errors.As find it. Operations above Require do not reduce the rows that it checks,
+// except that a run which needs no more rows, as after Head, stops reading.
+func (q Query) Require(condition Expression, failure error) Query {
+	return q.then(bind.Require(arguments([]Expression{condition})[0], failure))
+}
+
 // Select keeps only the values of some expressions. If all of them are aggregates, the
 // result is one row.
 func (q Query) Select(expressions ...Expression) Query {

@@ -20,6 +20,8 @@ type aggregate struct {
 	once bool
 	// counts is set if the value of no rows is 0 and not null.
 	counts bool
+	// isQuantile is set for quantiles that are values: valueQuantile has their rows.
+	isQuantile bool
 }
 
 // simple is an aggregate of one expression that gpuframe has as a method.
@@ -71,6 +73,8 @@ func init() { // the aggregates refer to the table
 	collected := aggregate{least: 1, most: 1, ordered: true, make: simple(gpuframe.Expr.List)}
 	joined := aggregate{least: 1, most: 2, ordered: true, make: joinTexts}
 	atMax, atMin := atExtreme(gpuframe.Expr.AtMax), atExtreme(gpuframe.Expr.AtMin)
+	discrete := refused("a quantile without interpolation is not supported as a window, or of rows with other aggregates of the query around it: use quantile_cont")
+	discrete.least, discrete.isQuantile = 2, true
 	aggregates = map[string]aggregate{
 		"count":      {least: 0, most: 1, counts: true, make: count},
 		"count_star": {least: 0, most: 0, counts: true, make: count},
@@ -102,12 +106,11 @@ func init() { // the aggregates refer to the table
 		"approx_count_distinct": {least: 1, most: 1, counts: true, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.CountDistinct() })},
 		"list":                  collected, "array_agg": collected,
 		"string_agg": joined, "group_concat": joined, "listagg": joined,
-		"kurtosis":      {least: 1, most: 1, make: ofDoubles(nullForNaN(gpuframe.Expr.Kurtosis))},
-		"kurtosis_pop":  {least: 1, most: 1, make: ofDoubles(nullForNaN(gpuframe.Expr.KurtosisPop))},
-		"skewness":      {least: 1, most: 1, make: ofDoubles(sampleSkewness)},
-		"quantile":      refused("quantile of values without interpolation is not supported: use quantile_cont"),
-		"quantile_disc": refused("quantile of values without interpolation is not supported: use quantile_cont"),
-		"product":       refused("product is not supported: the product of the engine is of integers, and wraps around"),
+		"kurtosis":     {least: 1, most: 1, make: ofDoubles(nullForNaN(gpuframe.Expr.Kurtosis))},
+		"kurtosis_pop": {least: 1, most: 1, make: ofDoubles(nullForNaN(gpuframe.Expr.KurtosisPop))},
+		"skewness":     {least: 1, most: 1, make: ofDoubles(sampleSkewness)},
+		"quantile":     discrete, "quantile_disc": discrete, "percentile_disc": discrete,
+		"product": refused("product is not supported: the product of the engine is of integers, and wraps around"),
 		"count_if": {least: 1, most: 1, counts: true, make: func(t *translation, at *tree.Call, list []value) value {
 			return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Count().Where(list[0]) }, t.condition(at, list[0]))
 		}},
@@ -196,6 +199,8 @@ func (t *translation) withinGroup(e *tree.Call) *tree.Call {
 	plain, key := *e, e.Within.Keys[0]
 	plain.Within = nil
 	switch strings.ToLower(text(e.Name)) {
+	case "percentile_disc":
+		plain.Args, plain.OrderBy = append([]tree.Arg{{Expr: key.Expr}}, e.Args...), e.Within
 	case "percentile_cont":
 		fraction := slices.Clone(e.Args)
 		if key.Descending && len(fraction) == 1 {

@@ -12,6 +12,7 @@ import (
 
 // expr translates an expression.
 func (t *translation) expr(s *scope, e tree.Expr) value {
+	t.step(e)
 	if s.group != nil {
 		if v, ok := t.grouped(s, e); ok {
 			return v

@@ -139,8 +139,9 @@ type aggregation struct {
 	keys         []*column
 	list         []gpuframe.Expression
 	columns      []*column
-	// distinct are the aggregates of distinct values, which have separate rows.
-	distinct []distinctAggregate
+	// distinct are the aggregates of distinct values, quantiles those that are values: both have separate rows.
+	distinct  []distinctAggregate
+	quantiles []valueQuantile
 	// order is the order of the rows that aggregates depend on.
 	order []gpuframe.Ordering
 	// isTie is set if the order decides between values of mode alone.
@@ -189,6 +190,10 @@ func (a *aggregation) add(e *tree.Call) {
 	known, _ := aggregateOf(name)
 	c := &column{id: a.unique(name)}
 	a.groups.group.aggregates[print] = c
+	if known.isQuantile {
+		a.addQuantile(e, c)
+		return
+	}
 	if e.Distinct && !known.once && name != "count" {
 		a.addDistinct(e, c)
 		return
@@ -288,6 +293,9 @@ func (a *aggregation) result(keys []*column) *relation {
 		}
 		branch = grouped(branch, keys, []gpuframe.Expression{d.aggregate.As(d.column.id)})
 		groups.query = a.withBranch(groups.query, branch, keys)
+	}
+	for _, q := range a.quantiles {
+		groups.query = a.withBranch(groups.query, q.rows(a.translation, input, keys), keys)
 	}
 	return groups
 }

@@ -22,7 +22,7 @@ func (t *translation) join(s *scope, item *tree.Join) *tableSet {
 		return t.asOf(s, item)
 	}
 	if item.Kind == tree.PositionalJoin {
-		t.fail(item, "POSITIONAL JOIN is not supported: join by row_number() over ()")
+		return t.positional(s, item)
 	}
 	left := t.tables(s, item.Left)
 	if lateral, ok := item.Right.(*tree.Subquery); ok && lateral.Lateral {
@@ -54,6 +54,15 @@ func (t *translation) join(s *scope, item *tree.Join) *tableSet {
 		t.mergeFull(item, rows)
 	}
 	return leaf(rows)
+}
+
+// positional joins rows with equal numbers. Those of the longer side have nulls behind the shorter one.
+func (t *translation) positional(s *scope, item *tree.Join) *tableSet {
+	left, right := t.assemble(t.tables(s, item.Left)), t.assemble(t.tables(s, item.Right))
+	l, r := t.unique("place"), t.unique("place")
+	query := left.query.WithRowNumber(l).Join(right.query.WithRowNumber(r), gpuframe.Full, gpuframe.On(gpuframe.Col(l), gpuframe.Col(r)))
+	query = query.Sort(gpuframe.Coalesce(gpuframe.Col(l), gpuframe.Col(r)).Asc())
+	return leaf(&relation{query: query, columns: slices.Concat(left.columns, right.columns)})
 }
 
 // below returns a scope with the rows of a part of FROM, in the place of a scope.

@@ -1,8 +1,6 @@
 package sql
 
 import (
-	"math"
-
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
@@ -41,6 +39,7 @@ type commonTable struct {
 
 // query translates a query. The scope has what is around it.
 func (t *translation) query(s *scope, q *tree.Query) output {
+	t.step(q)
 	if q.With != nil {
 		before := len(t.common)
 		defer func() { t.common = t.common[:before] }()
@@ -114,58 +113,6 @@ func cols(columns []*column) []gpuframe.Expression {
 		list[i] = gpuframe.Col(c.id)
 	}
 	return list
-}
-
-// limited sorts rows and applies LIMIT and OFFSET: of each value of the dependence.
-func (t *translation) limited(out *output, q *tree.Query, keys []gpuframe.Ordering) {
-	if q.Percent {
-		t.fail(q.Limit, "a limit in percent is not supported: write a number of rows")
-	}
-	offset, length := t.bound(q.Offset, 0), t.bound(q.Limit, math.MaxInt64)
-	if length == 1 {
-		out.isSingle = true
-	}
-	if len(out.carried) > 0 {
-		if q.Limit == nil && q.Offset == nil {
-			return
-		}
-		place := t.unique("place")
-		window := gpuframe.By(cols(out.carried)...).OrderBy(keys...)
-		out.query = out.query.With(gpuframe.RowNumber().Over(window).As(place))
-		out.query = out.query.Filter(gpuframe.Col(place).Gt(int64(offset)))
-		if length < math.MaxInt64-offset {
-			out.query = out.query.Filter(gpuframe.Col(place).Le(int64(offset + length)))
-		}
-		return
-	}
-	switch {
-	case len(keys) > 0 && q.Limit != nil && length < math.MaxInt64-offset:
-		out.query = out.query.Top(offset+length, keys...)
-	case len(keys) > 0:
-		out.query = out.query.Sort(keys...)
-	}
-	if q.Limit != nil || q.Offset != nil {
-		out.query = out.query.Slice(offset, length)
-	}
-}
-
-// bound returns the number of LIMIT or OFFSET.
-func (t *translation) bound(e tree.Expr, without int64) int64 {
-	if e == nil {
-		return without
-	}
-	if l, ok := e.(*tree.Column); ok && len(l.Name) == 1 {
-		t.fail(e, "the number of rows is a name, expected an integer")
-	}
-	v := t.expr(&scope{rows: &relation{}, clause: "LIMIT"}, e)
-	if v.null {
-		return without
-	}
-	n, ok := v.constant.(int64)
-	if !ok || n < 0 {
-		t.fail(e, "the number of rows is not a literal integer of zero or more: other expressions are not supported here")
-	}
-	return n
 }
 
 // orderKeys returns the keys of ORDER BY. ALL has no expressions.

@@ -66,7 +66,7 @@ func (t *translation) rowIn(s *scope, e *tree.In, row *tree.Row) value {
 		}
 		return t.logic(e, true, terms)
 	}
-	t.requireColumns(s, e, row)
+	t.requireColumns(s, e, e.Query, row)
 	// A row that may be equal, because a value is null, makes the answer null.
 	match := t.expr(s, rowExists(e, row, e.Query))
 	possible := rowExists(e, row, e.Query)
@@ -77,26 +77,36 @@ func (t *translation) rowIn(s *scope, e *tree.In, row *tree.Row) value {
 	return t.cases(e, []value{match, t.expr(s, possible)}, []value{constant(true), {null: true, uses: columnSet{}}, constant(false)})
 }
 
-// requireColumns fails for IN of a row and a query with another number of columns.
-func (t *translation) requireColumns(s *scope, e *tree.In, row *tree.Row) {
+// requireColumns fails for a row that is compared with a query of another number of columns.
+func (t *translation) requireColumns(s *scope, e tree.Node, q *tree.Query, row *tree.Row) {
 	var foreign []*column
-	if out := t.query(&scope{outer: s, foreign: &foreign}, e.Query); len(out.columns) != len(row.Items) {
+	if out := t.query(&scope{outer: s, foreign: &foreign}, q); len(out.columns) != len(row.Items) {
 		t.fail(e, "a row of %d values is compared with a subquery of %d columns, expected the same number", len(row.Items), len(out.columns))
 	}
 }
 
 // rowExists returns IN of a row and a query as EXISTS with an equality for each value.
 func rowExists(at *tree.In, row *tree.Row, q *tree.Query) *tree.Exists {
-	where := &tree.Logic{Position: at.Position}
+	return existsWhere(at.Position, q, len(row.Items), func(columns []tree.Expr) tree.Expr {
+		where := &tree.Logic{Position: at.Position}
+		for i, item := range row.Items {
+			where.Terms = append(where.Terms, &tree.Binary{Position: at.Position, Op: "=", X: item, Y: columns[i]})
+		}
+		return where
+	})
+}
+
+// existsWhere returns EXISTS of the rows of a query that meet a condition on its columns.
+func existsWhere(at tree.Position, q *tree.Query, n int, condition func(columns []tree.Expr) tree.Expr) *tree.Exists {
 	alias := tree.Alias{Name: tree.Name{Text: "rows of the query"}}
-	for i, item := range row.Items {
+	var columns []tree.Expr
+	for i := range n {
 		name := tree.Name{Text: fmt.Sprintf("value %d", i+1)}
 		alias.Columns = append(alias.Columns, name)
-		column := &tree.Column{Position: at.Position, Name: []tree.Name{alias.Name, name}}
-		where.Terms = append(where.Terms, &tree.Binary{Position: at.Position, Op: "=", X: item, Y: column})
+		columns = append(columns, &tree.Column{Position: at, Name: []tree.Name{alias.Name, name}})
 	}
-	from := &tree.Subquery{Position: at.Position, Query: q, Alias: alias}
-	item := tree.Item{Expr: &tree.Literal{Position: at.Position, Kind: tree.Integer, Text: "1"}}
-	body := &tree.Select{Position: at.Position, Items: []tree.Item{item}, From: []tree.Table{from}, Where: where}
-	return &tree.Exists{Position: at.Position, Query: &tree.Query{Position: at.Position, Body: body}}
+	from := &tree.Subquery{Position: at, Query: q, Alias: alias}
+	item := tree.Item{Expr: &tree.Literal{Position: at, Kind: tree.Integer, Text: "1"}}
+	body := &tree.Select{Position: at, Items: []tree.Item{item}, From: []tree.Table{from}, Where: condition(columns)}
+	return &tree.Exists{Position: at, Query: &tree.Query{Position: at, Body: body}}
 }

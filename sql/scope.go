@@ -62,6 +62,8 @@ type scope struct {
 	// aliases are the items of the SELECT list, for names that are no columns.
 	aliases   []item
 	resolving map[string]bool
+	// aliased are the values of aliases that other expressions have used.
+	aliased map[string]value
 	// tables are the tables of the rows before they are joined, for the semi joins of one of them.
 	tables *tableSet
 	// block is what the rows are of, or nil if more conditions hold.
@@ -210,9 +212,26 @@ func (t *translation) aliasValue(s *scope, at *tree.Column, a *item) value {
 	if s.resolving == nil {
 		s.resolving = map[string]bool{}
 	}
+	if v, known := s.aliased[key]; known {
+		return v
+	}
 	s.resolving[key] = true
 	defer delete(s.resolving, key)
-	return t.expr(s, a.expr)
+	return t.shared(s, key, t.expr(s, a.expr))
+}
+
+// shared returns the value of an alias as a column that all its uses share: aliases of aliases would double their
+// expressions otherwise. Rows that are not joined yet have no column for it.
+func (t *translation) shared(s *scope, key string, v value) value {
+	if s.rows.query == (gpuframe.Query{}) || s.clause != "SELECT" || v.isConstant() || v.interval != nil || len(v.uses) == 0 || columnOf(v) != nil {
+		return v
+	}
+	v = t.attach(s.rows, v, key).value()
+	if s.aliased == nil {
+		s.aliased = map[string]value{}
+	}
+	s.aliased[key] = v
+	return v
 }
 
 // field returns a field of a struct.

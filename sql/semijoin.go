@@ -29,7 +29,7 @@ func (t *translation) keepMatches(s *scope, e tree.Expr) bool {
 			if e.Query == nil || e.Not {
 				return false
 			}
-			t.requireColumns(s, e, row)
+			t.requireColumns(s, e, e.Query, row)
 			return t.keepMatches(s, rowExists(e, row, e.Query))
 		}
 		if e.Query != nil && !hasSubquery(e.X) {

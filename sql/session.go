@@ -109,7 +109,7 @@ func (s *Session) Close() error {
 type forSchema struct{}
 
 // ForSchema returns a context for calls of [Session.Query] that only ask for the schema of the query: with it EXPLAIN
-// ANALYZE runs nothing, and EXPLAIN has an empty plan.
+// ANALYZE and SUMMARIZE run nothing, EXPLAIN has an empty plan, and limits that are not literals are left out.
 func ForSchema(ctx context.Context) context.Context { return context.WithValue(ctx, forSchema{}, true) }
 
 func isForSchema(ctx context.Context) bool { return ctx.Value(forSchema{}) != nil }
@@ -119,8 +119,8 @@ func isForSchema(ctx context.Context) bool { return ctx.Value(forSchema{}) != ni
 // types of [gpuframe.Lit] without []byte, nil for null, a [Null], or a json.Number, which is an integer or a decimal. A time.Time is a timestamp in UTC, as SQL has
 // them: in microseconds, without the rest.
 //
-// Schemas of sources are read, and the footers of files for EXPLAIN. EXPLAIN ANALYZE runs its query, and recursive tables
-// are computed.
+// Schemas of sources are read, and the footers of files for EXPLAIN. EXPLAIN ANALYZE and SUMMARIZE run their queries, and
+// recursive tables and limits that are not literals are computed.
 //
 // # Errors
 //

@@ -197,7 +197,6 @@ func TestErrors(t *testing.T) {
 		"select row_number() from orders":                                                  {8, "add OVER"},
 		"select id from orders limit id":                                                   {29, "the number of rows is a name"},
 		"select id from orders order by 2":                                                 {32, "position 2 is not one of the 1 columns"},
-		"select (select id from orders)":                                                   {8, "may have several rows"},
 		"select id from orders where id = ?":                                               {34, "parameter 1 has no argument"},
 		"select id + note from orders":                                                     {11, "operator + has an operand of type VARCHAR"},
 		"select id from orders where id in (select id, buyer from orders)":                 {32, "2 columns, expected 1"},
@@ -228,32 +227,6 @@ func TestErrors(t *testing.T) {
 			require.ErrorContains(t, err, want.message)
 		})
 	}
-}
-
-// FuzzQuery checks that no statement makes the translation panic.
-func FuzzQuery(f *testing.F) {
-	for _, text := range []string{
-		"select id, sum(price) over (partition by buyer order by id) from orders", "select a.id from orders a left join customers b using (id) where exists (select 1 from customers c where c.id = a.buyer)",
-		"select buyer, count(distinct id) from orders group by rollup(buyer) having count(*) > 1 order by 2", "with t as (select * exclude (id) from orders) select * from t union all select 1, 2, 'x'",
-		"select * from orders o, lateral (select max(price) m from orders i where i.buyer = o.buyer) q", "values (1, 'a'), (null, 'b')", "select case when price > any (select price from orders) then interval 1 day end from orders",
-	} {
-		f.Add(text)
-	}
-	engine, err := gpuframe.Open(gpuframe.Device("host"))
-	require.NoError(f, err)
-	session := sql.New(engine)
-	session.Register("orders", gpuframe.From(engine, []order{{ID: 1}}))
-	session.Register("customers", gpuframe.From(engine, []customer{{ID: 1}}))
-	f.Cleanup(func() {
-		require.NoError(f, session.Close())
-		require.NoError(f, engine.Close())
-	})
-	f.Fuzz(func(t *testing.T, text string) {
-		if q, err := session.Query(t.Context(), text); err == nil {
-			_, err = q.Schema(t.Context())
-			require.NoError(t, err, "a query that was made is right")
-		}
-	})
 }
 
 // TestForSchema tests that a query for its schema alone runs nothing.

@@ -58,10 +58,11 @@ func (t *translation) queryOf(at tree.Node, table []tree.Name, q *tree.Query) gp
 
 // describe returns the names and types of columns.
 func (t *translation) describe(d *tree.Describe) gpuframe.Query {
+	q := t.queryOf(d, d.Table, d.Query)
 	if d.Summarize {
-		t.fail(d, "SUMMARIZE is not supported: use the method Describe of the query")
+		return t.summarize(d, q)
 	}
-	schema := t.schema(d, t.queryOf(d, d.Table, d.Query))
+	schema := t.schema(d, q)
 	var columns, types, nulls []string
 	for _, f := range schema.Fields() {
 		columns, types = append(columns, f.Name), append(types, typeName(f.Type))

@@ -2,9 +2,11 @@ package sql
 
 import (
 	"slices"
-	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/parse"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
@@ -93,6 +95,9 @@ func (t *translation) flagged(s *scope, q gpuframe.Query, keys, carried []*colum
 
 // scalarValue translates a query that is a value.
 func (t *translation) scalarValue(s *scope, e *tree.Scalar) value {
+	if e.Array {
+		return t.arrayOf(s, e)
+	}
 	if v, ok := t.windowed(s, e); ok {
 		return v
 	}
@@ -103,20 +108,52 @@ func (t *translation) scalarValue(s *scope, e *tree.Scalar) value {
 	if len(out.columns) != 1 {
 		t.fail(e, "the subquery has %d columns, expected 1", len(out.columns))
 	}
-	if !out.isSingle {
-		t.fail(e, "the subquery may have several rows: make it one by an aggregate such as max or any_value without GROUP BY, or by LIMIT 1")
-	}
 	c := out.columns[0]
-	if c.isNull {
+	if out.isSingle && c.isNull {
 		return c.value()
 	}
-	if len(keys) > 0 {
+	if out.isSingle && len(keys) > 0 {
 		s.rows.query = t.joinOn(s.rows.query, out.query, gpuframe.Left, keys, out.carried)
 		return c.value()
 	}
-	first := &column{id: t.unique(c.name), dataType: c.dataType}
-	s.rows.query = s.rows.query.Join(out.query.Select(gpuframe.Col(c.id).First().As(first.id)), gpuframe.Cross)
-	return first.value()
+	return t.onlyRow(s, e, out, keys)
+}
+
+// arrayOf translates ARRAY(query): the list of its values in its order.
+func (t *translation) arrayOf(s *scope, e *tree.Scalar) value {
+	out, keys := t.subquery(s, e.Query, false)
+	if len(out.columns) != 1 {
+		t.fail(e, "the subquery has %d columns, expected 1", len(out.columns))
+	}
+	if len(keys) > 0 || out.columns[0].isNull {
+		t.fail(e, "ARRAY of a query of the rows around it, or of nulls, is not supported: use list(…) of a join with GROUP BY")
+	}
+	c := out.columns[0]
+	list := &column{id: t.unique("list"), dataType: arrow.ListOf(c.dataType)}
+	s.rows.query = s.rows.query.Join(out.query.Select(gpuframe.Col(c.id).List().As(list.id)), gpuframe.Cross)
+	return list.value()
+}
+
+// onlyRow returns the value of a query that has one row, or none, for each row around it. The run fails if it has more:
+// for one of the rows around it, not for others.
+func (t *translation) onlyRow(s *scope, e *tree.Scalar, out output, keys []*column) value {
+	c := out.columns[0]
+	only := &column{id: t.unique(c.name), dataType: c.dataType, bits: c.bits, isNull: c.isNull}
+	rows := &column{id: t.unique("rows"), dataType: int64Type}
+	list := []gpuframe.Expression{gpuframe.Col(c.id).First().As(only.id), gpuframe.Count().As(rows.id)}
+	isOnly := gpuframe.Col(rows.id).FillNull(int64(0)).Le(int64(1))
+	failure := &parse.Error{Text: t.text, Position: e.Pos(), Message: "the subquery has several rows: make it one by an aggregate such as max or any_value, or by LIMIT 1"}
+	switch {
+	case len(keys) > 0:
+		groups := grouped(out.query, out.carried, list)
+		s.rows.query = t.joinOn(s.rows.query, groups, gpuframe.Left, keys, out.carried).Require(isOnly, failure)
+	case out.isSingle:
+		s.rows.query = s.rows.query.Join(out.query.Select(list[0]), gpuframe.Cross)
+	default:
+		row := out.query.Head(2).Select(list...).Require(isOnly, failure)
+		s.rows.query = s.rows.query.Join(row.Select(gpuframe.Col(only.id)), gpuframe.Cross)
+	}
+	return only.value()
 }
 
 // scalarAggregate translates a subquery of aggregates without GROUP BY that depends on the rows around it. Its
@@ -201,52 +238,4 @@ func (t *translation) counted(s *scope, out output, y *column, keys []*column) [
 		s.rows.query = t.joinOn(s.rows.query, groups, gpuframe.Left, keys, out.carried)
 	}
 	return counts
-}
-
-// quantified translates a comparison with ANY or ALL rows of a query.
-func (t *translation) quantified(s *scope, e *tree.Quantified) value {
-	if e.Query == nil {
-		t.fail(e, "a comparison with ANY or ALL elements of a list is not supported")
-	}
-	switch {
-	case e.Op == "=" && !e.All:
-		return t.inQuery(s, e, e.X, e.Query)
-	case e.Op == "<>" && e.All:
-		return t.not(e, t.inQuery(s, e, e.X, e.Query))
-	case e.Op == "=" || e.Op == "<>":
-		t.fail(e, "%s with this quantifier is not supported: compare with min and max of the subquery", e.Op)
-	}
-	return t.bounded(s, e)
-}
-
-// bounded compares with the least or the greatest row of a query: one that decides for all or for any.
-func (t *translation) bounded(s *scope, e *tree.Quantified) value {
-	x := t.settled(t.expr(s, e.X))
-	out, keys := t.subquery(s, e.Query, false)
-	if len(out.columns) != 1 {
-		t.fail(e, "the subquery has %d columns, expected 1", len(out.columns))
-	}
-	y := out.columns[0]
-	counts := t.counted(s, out, y, keys)
-	bound := &column{id: t.unique("bound"), dataType: y.dataType, isNull: y.isNull}
-	fold := maximum(gpuframe.Col(y.id), isFloat(y.dataType))
-	if strings.HasPrefix(e.Op, ">") != e.All {
-		fold = gpuframe.Col(y.id).Min()
-	}
-	groups := grouped(out.query, out.carried, []gpuframe.Expression{fold.As(bound.id)})
-	if len(keys) == 0 {
-		s.rows.query = s.rows.query.Join(groups, gpuframe.Cross)
-	} else {
-		s.rows.query = t.joinOn(s.rows.query, groups, gpuframe.Left, keys, out.carried)
-	}
-	compared := t.binary(e, e.Op, x, bound.value())
-	// Any: true if the bound meets the comparison. All: false if it does not. Else nulls make it unknown.
-	decisive := compared
-	if e.All {
-		decisive = t.not(e, compared)
-	}
-	empty := t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].FillNull(int64(0)).Eq(int64(0)) }, counts[0].value())
-	nulls := t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Lt(list[1]) }, counts[1].value(), counts[0].value())
-	unknown := t.logic(e, true, []value{nulls, t.isNull(e, x)})
-	return t.cases(e, []value{empty, decisive, unknown}, []value{constant(e.All), constant(!e.All), {null: true, uses: columnSet{}}, constant(e.All)})
 }

@@ -28,10 +28,27 @@ type translation struct {
 	common []commonTable
 	// nested counts the subqueries around the one at hand.
 	nested int
+	// steps counts the expressions and queries that were translated.
+	steps int
 }
 
 // mostNested is the limit of subqueries that refer to the rows of others, within each other.
 const mostNested = 8
+
+// A statement has at most leastSteps steps and stepsPerByte for each byte of its text: parts of a statement are
+// translated more than once if subqueries depend on others, and each level doubles that.
+const leastSteps, stepsPerByte = 100_000, 64
+
+// step counts an expression or a query, and ends the translation if they are too many, or with its context.
+func (t *translation) step(at tree.Node) {
+	t.steps++
+	if t.steps > leastSteps+stepsPerByte*len(t.text) {
+		t.fail(at, "the statement has too many subqueries or aliases within each other: give inner ones a name by WITH")
+	}
+	if t.steps%256 == 0 && t.ctx.Err() != nil {
+		panic(abort{t.ctx.Err()})
+	}
+}
 
 // unique returns a name that no other column of the statement has.
 func (t *translation) unique(name string) string {

@@ -137,7 +137,7 @@ var statements = map[string][]string{
 		"select id, (select count(*) from b where b.k = a.k) from a", "select id, (select count(*) + 1 from b where b.k > a.k) from a", "select id, (select coalesce(sum(z), 0) from b where b.k = a.k and b.id < a.id) from a",
 		"select id from a where x > (select avg(x) from a a2 where a2.k = a.k)", "select id from a where x = (select max(x) from a a2 where a2.k = a.k)", "select id from a where (select count(*) from b where b.k = a.k) = 0",
 		"select id, exists (select 1 from b where b.k = a.k) from a", "select id, exists (select 1 from e) or f from a", "select id from a where exists (select 1 from b) and x > 0", "select id from a where not exists (select 1 from e)",
-		"select id from a where x > any (select w from c)", "select id from a where x >= all (select w from c where w is not null)", "select id from a where x < all (select v from e)", "select id, x > all (select w from c), x < any (select w from c where c.k = a.k), x = any (select w from c), x <> all (select w from c) from a",
+		"select id from a where x > any (select w from c)", "select id from a where x >= all (select w from c where w is not null)", "select id from a where x < all (select v from e)", "select id, x = all (select w from c), x <> any (select w from c), x = all (select v from e), x <> any (select v from e), x = all (select w from c where c.k = a.k) from a", "select id from a where k <> any (select k from c where c.k > a.k)", "select id, x > all (select w from c), x < any (select w from c where c.k = a.k), x = any (select w from c), x <> all (select w from c) from a",
 		"select id from a where exists (select 1 from b where b.k = a.k and exists (select 1 from c where c.k = b.k and c.w = a.x))", "select id from a where x in (select max(z) from b group by k)",
 		"select id, (select b.z from b where b.k = a.k order by b.z desc, b.id limit 1) from a", "select id, (select s from b where b.id = a.id limit 1) from a",
 		"select id, q.n from a, lateral (select count(*) as n from b where b.k = a.k) q", "select id, q.z from a, lateral (select z from b where b.k = a.k) q", "select id, q.z from a left join lateral (select z from b where b.k = a.k) q on true",
@@ -226,6 +226,14 @@ var statements = map[string][]string{
 		"select string_agg(s, ',' order by id desc), max((select max(z) from b)), max((select max(z) from b where b.k = a.k)) from a",
 		"select string_agg(s, ','), max(['a', 'b'][1]) from (select id, s from a order by id desc limit 100)", "select list(n) from (select unnest([7, 8]) as n, id from (select id from a order by id desc limit 1))",
 	},
+	"limits": {
+		"* select id from a order by id limit 1 + 2", "* select id from a order by id limit (select count(*) // 4 from a) offset (select min(id) + 1 from b)", "* select id from a order by id limit null offset 3", "select id, (select b.id from b where b.k = a.k order by b.id limit 2 - 1) from a",
+		"* select id from a order by id desc limit 30%", "* select id from a order by x, id limit 12.5 percent offset 2", "* select id from a order by id limit 0%", "* select id from a order by id limit 100%", "* (select id from a) union all (select id from b) order by 1 limit 10%", "select count(*) from (from a limit 50%)",
+		"* select k, count(*) from a group by k order by k limit 40 %", "select id from a limit (select null::integer)", "select k from c order by k limit length('abc')",
+	},
+	"positional joins": {
+		"select a.id, b.id, b.z from a positional join b", "* select c.name, a.id from c positional join a", "select * from (from c) x positional join (select id from b where z > 0 order by id) y", "select count(*), count(v) from a positional join e", "select l.id, r.id, c.w from a l positional join b r positional join c where r.id > 3",
+	},
 	"windows in subqueries": {
 		"select id, (select sum(p.x) over (order by p.id) from a p where p.k = a.k order by p.id desc limit 1) from a", "select a.id, q.n from a, lateral (select b.id, row_number() over (order by b.id) as n from b where b.k = a.k) q", "select a.id, q.n from a, lateral (select s, rank() over (order by count(*), s) as n from b where b.k = a.k group by s) q",
 		"select a.id, q.n from a, lateral (select lag(b.id, 1, -1) over (order by b.id) as n from b where b.k < a.k) q", "select id from a where exists (select 1 from b where b.k = a.k qualify row_number() over (order by b.id) = 2)",
@@ -233,6 +241,9 @@ var statements = map[string][]string{
 	"rows of values": {
 		"select id, (x, s) = (k, s), (x, s) <> (k, 'a'), (x, s) < (k, s), (x, s) >= (k, null), (null, x) = (null, x) from a", "select id from a where (k, s) in ((1, 'a'), (2, null), (k, 'Oslo'))",
 		"select id from a where (k, s) in (select k, s from b)", "select id from a where (k, id) in (select k, id from b where z > 0)", "select a.id, b.id from a join b on (a.k, a.id) = (b.k, b.id)",
+		"select id from a where (k, id) = any (select k, id from b where z > 0)", "select id, (id, 1) <> all (select id, 1 from b), (id, 2) < any (select 7, 3), (id, 2) >= all (select id + 100, 3 from b where id < 7) from a where id <> 7",
+		"select id, (id, 1) > any (select 7, 2), (k, id) = all (select 1, 3), (id, 1) <> any (select id, 1 from b) from a where k is not null and id <> 7",
+		"select (1, 2) <> any (select * from (values (1, null)) t(x, y)), (1, 2) <> any (select 1, 2 where false)", "select id, (k, x) <> any (select k, id from b) from a where k is not null and x is not null",
 		"select id from a where (k, s) = (x, s) and f", "select id, (id, k) in (select id, k from b where k is not null) from a where k is not null",
 	},
 	"functions of the catalog": {
@@ -249,7 +260,7 @@ var statements = map[string][]string{
 		"select position('b' in null), strpos(null, 'a')", "select x + interval '1' day from (select d as x from a)", "select d + interval (y) day from a", "select base64(unhex('616263'))",
 	},
 	"lists that are written": {
-		"select [1, 2, null], ['a', 'b'], [1.5, 2], [date '2020-01-01'], [true], []", "select id, list_contains([1, x, null], k), x in [1, 2, null], list_contains(['a'], s), list_has([x, 2], k), array_has(['a'], s), list_has([1, 2], null) from a", "select k, list_has(list(x order by id), 1), array_has(list(s order by id), 'a') from a group by k", "select count(*) from a where k in [1, 2]",
+		"select [1, 2, null], ['a', 'b'], [1.5, 2], [date '2020-01-01'], [true], []", "select array(select id from b order by z, id desc), array(select id from b where false), len(array(select k from b))", "select id, list_contains([1, x, null], k), x in [1, 2, null], list_contains(['a'], s), list_has([x, 2], k), array_has(['a'], s), list_has([1, 2], null) from a", "select k, list_has(list(x order by id), 1), array_has(list(s order by id), 'a') from a group by k", "select count(*) from a where k in [1, 2]",
 		"select id from a where len([1, 2]) = 2 and k > 0", "select list_sort([3, 1, null, 2]), [3, 4][1], [1, 2, 3][2:]", "select id, len([1, 2, 3]) from a where id < 3",
 	},
 	"structs": {

@@ -26,6 +26,24 @@ func (b *binder) filter(input plan.Node, condition Expr) plan.Node {
 	return b.without(filtered, n, input)
 }
 
+// require checks that a condition is true of all rows.
+func (b *binder) require(input plan.Node, condition Expr, failure error) plan.Node {
+	if failure == nil {
+		b.report(fmt.Errorf("the failure is nil: pass the error that a run ends with: %w", device.ErrInvalidValue))
+		return input
+	}
+	n, values, ok := b.lower(input, condition)
+	if !ok {
+		return input
+	}
+	required, err := plan.NewRequire(n, values[0], failure)
+	if err != nil {
+		b.reportUnless(plan.ReadableError(err), values[0].Columns())
+		return input
+	}
+	return b.without(required, n, input)
+}
+
 // dropNulls keeps the rows in which no column is null.
 func (b *binder) dropNulls(input plan.Node, columns []string) plan.Node {
 	var condition expr.Expr

@@ -25,6 +25,11 @@ func Filter(conditions []Expr) Verb {
 	})}
 }
 
+// Require fails the run if a condition is not true of a row. Plans are not kept: the failure is not compared.
+func Require(condition Expr, failure error) Verb {
+	return Verb{name: "Require", bind: onInput(func(b *binder, input plan.Node) plan.Node { return b.require(input, condition, failure) })}
+}
+
 // Select keeps only the values of expressions. Those of aggregates alone are one row.
 func Select(list []Expr) Verb {
 	return Verb{"Select", arguments{list}, onInput(func(b *binder, input plan.Node) plan.Node {

@@ -219,6 +219,8 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 		return &mapping{stage: base, apply: project(base, n)}, nil
 	case *plan.Position:
 		return &mapping{stage: base, apply: position(base)}, nil
+	case *plan.Require:
+		return &mapping{stage: base, apply: requiring(base, n)}, nil
 	case *plan.Number:
 		return newNumbering(base, n), nil
 	case *plan.Cache:

@@ -1,0 +1,90 @@
+package sql
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// valueQuantile is a quantile without interpolation: the first value up to which a fraction of the values lie. It is a
+// row of each group, found by the number of the row in the order of the values.
+type valueQuantile struct {
+	value, filter *column
+	isDistinct    bool
+	fraction      float64
+	descending    bool
+	column        *column
+}
+
+// addQuantile adds a quantile without interpolation.
+func (a *aggregation) addQuantile(e *tree.Call, c *column) {
+	name := strings.ToLower(text(e.Name))
+	if len(e.Args) != 2 {
+		a.fail(e, "%s has %d arguments, expected a value and a fraction", name, len(e.Args))
+	}
+	inner := *a.rows
+	inner.clause = "the arguments of an aggregate"
+	v := a.settled(a.expr(&inner, e.Args[0].Expr))
+	if v.dataType == nil || v.interval != nil {
+		a.fail(e.Args[0].Expr, "%s of this value is not supported, expected one that has an order", name)
+	}
+	a.refuseOuter(a.rows, e, []value{v})
+	q := valueQuantile{column: c, isDistinct: e.Distinct, fraction: a.float(e, a.expr(&inner, e.Args[1].Expr), "the fraction")}
+	q.descending = math.Signbit(q.fraction)
+	if q.fraction = math.Abs(q.fraction); !(q.fraction <= 1) {
+		a.fail(e.Args[1].Expr, "the fraction of %s is %v, expected -1 to 1", name, q.fraction)
+	}
+	if e.OrderBy != nil {
+		q.descending = q.descending != a.orderOfDistinct(e).Descending
+	}
+	q.value = a.attach(a.rows.rows, v, "value")
+	if e.Filter != nil {
+		inner.clause = "FILTER"
+		q.filter = a.attach(a.rows.rows, a.condition(e.Filter, a.expr(&inner, e.Filter)), "filter")
+	}
+	c.dataType, c.bits = v.dataType, v.bits
+	a.quantiles = append(a.quantiles, q)
+}
+
+// rows returns the keys and the quantile of each group.
+func (q *valueQuantile) rows(t *translation, input gpuframe.Query, keys []*column) gpuframe.Query {
+	if q.filter != nil {
+		input = input.Filter(gpuframe.Col(q.filter.id))
+	}
+	x := gpuframe.Col(q.value.id)
+	kept := append(cols(keys), gpuframe.Expression(x))
+	input = input.Filter(x.IsValid()).Select(kept...)
+	if q.isDistinct {
+		input = input.Distinct()
+	}
+	place, rows := t.unique("place"), t.unique("rows")
+	window := gpuframe.By(cols(keys)...)
+	input = input.With(
+		gpuframe.RowNumber().Over(window.OrderBy(ordered(x, tree.OrderKey{Descending: q.descending}))).As(place),
+		gpuframe.Count().Over(window).As(rows),
+	)
+	matches := input.Filter(gpuframe.Col(place).Eq(placeOf(q.fraction, gpuframe.Col(rows))))
+	if len(keys) == 0 { // a row also if there is no value
+		return matches.Select(x.First().As(q.column.id))
+	}
+	return matches.Select(append(slices.Clone(cols(keys)), x.As(q.column.id))...)
+}
+
+// mostDigits is the number of decimal places of a fraction up to which the number of the row is computed by integers:
+// of 100 rows 0.07 is the seventh one, but 0.07 · 100 as doubles is more than 7.
+const mostDigits = 9
+
+// placeOf returns the number of the row from 1: the fraction of all rows, rounded up.
+func placeOf(fraction float64, rows gpuframe.Expr) gpuframe.Expr {
+	_, places, _ := strings.Cut(strconv.FormatFloat(fraction, 'f', -1, 64), ".")
+	exact := rows.Cast(floatType).Mul(fraction).Ceil().Cast(int64Type)
+	if len(places) <= mostDigits {
+		unit := int64(math.Pow10(len(places)))
+		exact = rows.Mul(int64(math.Round(fraction * float64(unit)))).Add(unit - 1).FloorDiv(unit)
+	}
+	return gpuframe.Greatest(exact, int64(1))
+}
