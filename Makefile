@@ -216,9 +216,9 @@ $(AZURITE):
 	else echo "azurite: there is no npm here, so that a part of the tests of objectstore/azure is skipped"; fi
 
 objectstore: build/tools/versitygw build/tools/fake-gcs-server $(AZURITE) ## the modules of object stores, against servers; their dependencies are fetched
-	@for module in s3 gcs azure; do \
+	@azurite=$(CURDIR)/$(AZURITE); [ -x "$$azurite" ] || azurite=; for module in s3 gcs azure; do \
 	  $(GO) -C objectstore/$$module mod tidy -diff && $(GO) -C objectstore/$$module vet ./... && \
-	  GPUFRAME_VERSITYGW=$(CURDIR)/build/tools/versitygw GPUFRAME_FAKE_GCS=$(CURDIR)/build/tools/fake-gcs-server GPUFRAME_AZURITE=$(abspath $(wildcard $(AZURITE))) \
+	  GPUFRAME_VERSITYGW=$(CURDIR)/build/tools/versitygw GPUFRAME_FAKE_GCS=$(CURDIR)/build/tools/fake-gcs-server GPUFRAME_AZURITE=$$azurite \
 	    $(GO) -C objectstore/$$module test -vet=off -timeout 40m ./... || exit 1; done
 
 cuda-header: ## fetch cuda.h and the stub of libcuda into build/cuda, out of a Debian package of 774 MB
