@@ -206,10 +206,19 @@ opentelemetry: ## the module for OpenTelemetry; its dependencies are fetched
 build/tools/versitygw: objectstore/servers/go.mod objectstore/servers/go.sum
 	$(GO) -C objectstore/servers build -o ../../$@ github.com/versity/versitygw/cmd/versitygw
 
-objectstore: build/tools/versitygw ## the modules of object stores, against servers; their dependencies are fetched
-	$(GO) -C objectstore/s3 mod tidy -diff
-	$(GO) -C objectstore/s3 vet ./...
-	GPUFRAME_VERSITYGW=$(CURDIR)/$< $(GO) -C objectstore/s3 test -vet=off -timeout 40m ./...
+build/tools/fake-gcs-server: objectstore/servers/fakegcs/go.mod objectstore/servers/fakegcs/go.sum
+	$(GO) -C objectstore/servers/fakegcs build -o ../../../$@ github.com/fsouza/fake-gcs-server
+
+AZURITE := build/azurite/node_modules/.bin/azurite-blob
+$(AZURITE):
+	@if command -v npm >/dev/null; then npm install --silent --no-audit --no-fund --prefix build/azurite azurite@3.35.0; \
+	else echo "azurite: there is no npm here, so that a part of the tests of objectstore/azure is skipped"; fi
+
+objectstore: build/tools/versitygw build/tools/fake-gcs-server $(AZURITE) ## the modules of object stores, against servers; their dependencies are fetched
+	@azurite=$(CURDIR)/$(AZURITE); [ -x "$$azurite" ] || azurite=; for module in s3 gcs azure; do \
+	  $(GO) -C objectstore/$$module mod tidy -diff && $(GO) -C objectstore/$$module vet ./... && \
+	  GPUFRAME_VERSITYGW=$(CURDIR)/build/tools/versitygw GPUFRAME_FAKE_GCS=$(CURDIR)/build/tools/fake-gcs-server GPUFRAME_AZURITE=$$azurite \
+	    $(GO) -C objectstore/$$module test -vet=off -timeout 40m ./... || exit 1; done
 
 cuda-header: ## fetch cuda.h and the stub of libcuda into build/cuda, out of a Debian package of 774 MB
 	scripts/fetch-cuda-header.sh

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 func TestFiles(t *testing.T) {
@@ -133,4 +134,79 @@ func TestSourceErrors(t *testing.T) {
 			require.Equal(t, test.rowGroup, typed.RowGroup)
 		}
 	})
+}
+
+// A folder of partitions, read back, has the rows that were written; with every budget, or an error of the budget.
+func TestWriteFiles(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		record := sales(t)
+		q := e.Records(record.Schema(), record, record)
+		want := collect(t, q.GroupBy(city).Agg(qty.Sum(), price.Max().As("most")).Sort(city))
+		folder := filepath.Join(t.TempDir(), "sales")
+		for i := range 2 {
+			options := gpuframe.FolderOptions{PartitionBy: []string{"city"}, FileRows: 1, Manifest: "_manifest.json"}
+			if i > 0 {
+				_, err := q.WriteFiles(t.Context(), folder, gpuframe.Parquet(), options)
+				require.ErrorIs(t, err, os.ErrExist)
+				options.Existing = gpuframe.OverwritePartitions
+			}
+			manifest, err := q.WriteFiles(t.Context(), folder, gpuframe.Parquet(), options)
+			require.NoError(t, err)
+			require.EqualValues(t, 12, manifest.Rows)
+			require.Len(t, manifest.Files, 12)
+			require.Equal(t, want, collect(t, e.Parquet(folder).GroupBy(city).Agg(qty.Sum(), price.Max().As("most")).Sort(city)))
+		}
+		_, err := q.WriteFiles(t.Context(), folder, gpuframe.CSV(), gpuframe.FolderOptions{Existing: gpuframe.OverwriteFolder})
+		require.NoError(t, err)
+		require.Equal(t, want, collect(t, e.CSV(folder).GroupBy(city).Agg(qty.Sum(), price.Max().As("most")).Sort(city)))
+		_, err = q.Filter(gpuframe.Col("nowhere")).WriteFiles(t.Context(), folder, gpuframe.Parquet(), gpuframe.FolderOptions{Existing: gpuframe.OverwriteFolder})
+		require.Error(t, err)
+		require.Equal(t, want, collect(t, e.CSV(folder).GroupBy(city).Agg(qty.Sum(), price.Max().As("most")).Sort(city)))
+	})
+}
+
+// A budget that is too small is an error that leaves the folder as it was; any other writes all rows.
+func TestWriteFilesWithinBudgets(t *testing.T) {
+	records := drawn(t, 7, 5, 4000)
+	counts := func(e *gpuframe.Engine, q gpuframe.Query) []string {
+		return collect(t, q.GroupBy(gpuframe.Col("few")).Agg(gpuframe.Count(), gpuframe.Col("id").Sum().As("ids")).Sort(gpuframe.Col("few")))
+	}
+	ample, err := gpuframe.Open(gpuframe.Device("host"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, ample.Close()) }()
+	want, written, refused := counts(ample, ample.Records(nil, records...)), 0, 0
+	for budget := uint64(1 << 10); budget <= 1<<24; budget <<= 2 {
+		e, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(budget))
+		require.NoError(t, err)
+		folder := filepath.Join(t.TempDir(), "out")
+		options := gpuframe.FolderOptions{PartitionBy: []string{"few"}, MostBytes: 1 << 10, MostOpen: 7}
+		manifest, err := e.Records(nil, records...).WriteFiles(t.Context(), folder, gpuframe.Parquet(), options, gpuframe.BatchRows(1000))
+		require.NoError(t, e.Close())
+		if err != nil {
+			require.ErrorIs(t, err, memory.ErrBudget)
+			require.NoDirExists(t, folder)
+			refused++
+			continue
+		}
+		written++
+		require.EqualValues(t, 20_000, manifest.Rows)
+		require.Equal(t, want, counts(ample, ample.Parquet(folder)))
+	}
+	require.Positive(t, written)
+	require.Positive(t, refused)
+}
+
+func TestExistingNames(t *testing.T) {
+	for _, each := range []gpuframe.Existing{gpuframe.RefuseExisting, gpuframe.AppendFiles, gpuframe.OverwriteFolder, gpuframe.OverwritePartitions} {
+		text, err := each.MarshalText()
+		require.NoError(t, err)
+		got := gpuframe.Existing(9)
+		require.NoError(t, got.UnmarshalText(text))
+		require.Equal(t, each, got)
+	}
+	other := gpuframe.AppendFiles
+	require.ErrorContains(t, other.UnmarshalText([]byte("appent")), "append")
+	require.NoError(t, other.UnmarshalText(nil))
+	require.Equal(t, "error", other.String())
+	require.Equal(t, "Existing(7)", gpuframe.Existing(7).String())
 }

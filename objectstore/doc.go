@@ -6,7 +6,7 @@
 //	gpu.Parquet("s3://bucket/sales/year=*/*.parquet")
 //
 // A package of a provider registers its schemes when it is imported: objectstore/https, which is part of this module,
-// and objectstore/s3, a separate module, so that programs have the dependencies of no provider that they do not name.
+// and objectstore/s3, objectstore/gcs and objectstore/azure, separate modules, so that programs have the dependencies of no provider that they do not name.
 // [Register] adds further stores, or one of S3 with other credentials under another scheme.
 //
 // # Errors

@@ -126,8 +126,11 @@ func Display(name string) string {
 	return u.String()
 }
 
-// withoutUser returns a URL without what is before the at sign of its host.
+// withoutUser returns a URL without what is before the at sign of its host. Of the file systems of Azure, that is a container.
 func withoutUser(scheme, name string) string {
+	if scheme == "abfss" || scheme == "abfs" {
+		return name
+	}
 	rest := name[len(scheme)+len("://"):]
 	host, _, _ := strings.Cut(rest, "/")
 	if at := strings.LastIndexByte(host, '@'); at >= 0 {

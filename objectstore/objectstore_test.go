@@ -64,6 +64,8 @@ func TestRegister(t *testing.T) {
 	assert.ErrorContains(t, err, "write the scheme in small letters, as test-late")
 	assert.NotContains(t, err.Error(), "secret")
 	_, err = objectstore.Open("gs://bucket/a")
+	require.ErrorContains(t, err, `import _ "github.com/gpuframe/gpuframe/objectstore/gcs"`)
+	_, err = objectstore.Open("oss://bucket/a")
 	require.NotContains(t, err.Error(), "import _", "that package does not exist")
 	_, err = objectstore.Open("plain")
 	require.ErrorIs(t, err, objectstore.ErrScheme)
@@ -77,6 +79,7 @@ func TestDisplay(t *testing.T) {
 		"HTTPS://user:secret@host/a?sig=secret":  "https://host/a?…",
 		"minio://user:secret@host/a@b?c":         "minio://host/a@b?c",
 		"S3://user:se@cret@bucket":               "S3://bucket",
+		"abfss://c@a.dfs.core.windows.net/k":     "abfss://c@a.dfs.core.windows.net/k",
 		"https://host/%zz?sig=secret":            "https://…",
 		"folder/file?":                           "folder/file?",
 		"https://host:8080/a%20b/c.csv.gz?sig=x": "https://host:8080/a%20b/c.csv.gz?…",

@@ -22,7 +22,7 @@ type registered struct {
 
 // modules are the packages to import for the schemes of providers.
 var modules = map[string]string{
-	"s3": "s3", "http": "https", "https": "https",
+	"s3": "s3", "gs": "gcs", "az": "azure", "abfss": "azure", "http": "https", "https": "https",
 }
 
 // Register adds the store of a scheme. It is opened when a URL of the scheme is read first, and again after an error.

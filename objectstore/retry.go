@@ -157,6 +157,17 @@ func (r *retrying) Put(ctx context.Context, name string, contents []byte) error 
 	return r.do(ctx, r.limit(len(contents)), func(ctx context.Context) error { return r.store.Put(ctx, name, contents) })
 }
 
+// retryingDeleter repeats requests that remove objects.
+type retryingDeleter struct {
+	*retrying
+	deleter Deleter
+}
+
+// Delete implements [Deleter].
+func (d *retryingDeleter) Delete(ctx context.Context, name string) error {
+	return d.do(ctx, d.limit(0), func(ctx context.Context) error { return d.deleter.Delete(ctx, name) })
+}
+
 // Create implements [Store].
 func (r *retrying) Create(ctx context.Context, name string) (upload Upload, err error) {
 	err = r.do(ctx, r.limit(0), func(ctx context.Context) (err error) {

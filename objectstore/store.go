@@ -46,5 +46,21 @@ type Upload interface {
 	Abort(ctx context.Context) error
 }
 
+// Deleter is a store that removes objects, as writes to folders that replace files need it.
+type Deleter interface {
+	// Delete removes an object. It is no error if there is no object of the name.
+	Delete(ctx context.Context, name string) error
+}
+
+// DeleterOf returns the Deleter of a store, also of one of [WithRetry], or false.
+func DeleterOf(store Store) (Deleter, bool) {
+	if repeating, ok := store.(*retrying); ok {
+		inner, ok := repeating.store.(Deleter)
+		return &retryingDeleter{repeating, inner}, ok
+	}
+	deleter, ok := store.(Deleter)
+	return deleter, ok
+}
+
 // PartBytes is the length of the parts of an upload. S3 has up to 10,000 parts, which are 156 GiB.
 const PartBytes = 16 << 20

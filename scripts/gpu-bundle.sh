@@ -15,9 +15,10 @@ out=$PWD/build/gpu
 src=$out/src
 rm -rf "$out" && mkdir -p "$src" "$out/data" "$out/tests"
 
-# The current tree, committed or not. The data is a separate upload, done once. Without its go.mod
+# The current tree, committed or not, without nested modules. The data is a separate upload, done once. Without its go.mod
 # bench is a part of the main module there, so that one vendor folder serves both.
-git ls-files -co --exclude-standard | grep -vE '^(examples/data|gorgoniacu|arrow18|flight|sql/adbc|sql/substrait|sql/duckdb|beam|observe/opentelemetry|objectstore/s3|objectstore/servers|tools|\.ci)/|^bench/go\.(mod|sum)$' |
+modules=$(git ls-files -co --exclude-standard '*/go.mod' | xargs -n1 dirname | grep -vx bench | paste -sd '|')
+git ls-files -co --exclude-standard | grep -vE "^(examples/data|\.ci|$modules)/|^bench/go\.(mod|sum)$" |
     while IFS= read -r file; do if [ -e "$file" ]; then printf '%s\0' "$file"; fi; done |
     tar --null -T - -cf - | tar -C "$src" -xf -
 find "$src" -name __pycache__ -prune -exec rm -rf {} +

@@ -1,7 +1,6 @@
 package sql
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -185,84 +184,4 @@ func (t *translation) drop(d *tree.Drop) {
 	t.session.mu.Lock()
 	defer t.session.mu.Unlock()
 	delete(t.session.tables, strings.ToLower(name))
-}
-
-// copyFormats are the formats of COPY by their names, with the options of Parquet.
-var copyFormats = map[string]func(gpuframe.ParquetOptions) gpuframe.Format{
-	"parquet": gpuframe.ParquetWith,
-	"csv":     func(gpuframe.ParquetOptions) gpuframe.Format { return gpuframe.CSV() },
-	"json":    linesFormat, "ndjson": linesFormat, "jsonl": linesFormat,
-	"arrow": ipcFormat, "ipc": ipcFormat,
-}
-
-func linesFormat(gpuframe.ParquetOptions) gpuframe.Format { return gpuframe.JSONLines() }
-
-func ipcFormat(gpuframe.ParquetOptions) gpuframe.Format { return gpuframe.IPC() }
-
-// copyOptions are the options of COPY. All but the first are of Parquet.
-var copyOptions = []string{"format", "compression", "compression_level", "row_group_size"}
-
-// copy writes the rows of a query to a file.
-func (t *translation) copy(c *tree.Copy) (rows int64) {
-	empty := &scope{rows: &relation{}, clause: "the path of COPY"}
-	path := t.literalText(c.Path, t.expr(empty, c.Path), "the path")
-	format := strings.ToLower(path[strings.LastIndexByte(path, '.')+1:])
-	var options gpuframe.ParquetOptions
-	var last *tree.Option // that only Parquet has
-	for i, o := range c.Options {
-		name := strings.ToLower(o.Name.Text)
-		if !slices.Contains(copyOptions, name) || len(o.Values) != 1 {
-			t.fail(o.Name, "%s", names.Unknown("option of COPY", o.Name.Text, copyOptions))
-		}
-		switch value := o.Values[0]; name {
-		case "format":
-			format = strings.ToLower(t.optionText(value))
-			continue
-		case "compression":
-			options.Compression = copyCompression(t.optionText(value))
-		case "compression_level":
-			options.Level = int(t.optionNumber(value))
-		case "row_group_size":
-			options.GroupRows = t.optionNumber(value)
-		}
-		last = &c.Options[i]
-	}
-	open, ok := copyFormats[format]
-	if !ok {
-		t.fail(c.Path, "%s", names.Unknown("format of files", format, []string{"parquet", "csv", "json", "arrow"}))
-	}
-	if last != nil && format != "parquet" {
-		t.fail(last.Name, "files of format %s have no option %s", format, last.Name.Text)
-	}
-	rows, err := t.queryOf(c, c.Table, c.Query).WriteFile(t.ctx, path, open(options))
-	if err != nil {
-		panic(abort{err})
-	}
-	return rows
-}
-
-// copyCompression returns a compression by its name in SQL.
-func copyCompression(name string) string {
-	name = strings.ToLower(name)
-	if name == "uncompressed" {
-		return "none"
-	}
-	return name
-}
-
-// optionNumber returns the value of an option: an integer.
-func (t *translation) optionNumber(e tree.Expr) int64 {
-	n, ok := t.expr(&scope{rows: &relation{}, clause: "an option"}, e).constant.(int64)
-	if !ok {
-		t.fail(e, "the value of the option is not a literal integer")
-	}
-	return n
-}
-
-// optionText returns the value of an option: a text or a word.
-func (t *translation) optionText(e tree.Expr) string {
-	if word, ok := e.(*tree.Column); ok {
-		return text(word.Name)
-	}
-	return t.literalText(e, t.expr(&scope{rows: &relation{}, clause: "an option"}, e), "the value of the option")
 }

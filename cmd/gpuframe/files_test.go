@@ -365,3 +365,26 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 }
+
+// A command writes a folder of partitions, which another one reads.
+func TestFolders(t *testing.T) {
+	folder := t.TempDir()
+	file, out := filepath.Join(folder, "a.csv"), filepath.Join(folder, "out")
+	require.NoError(t, os.WriteFile(file, []byte("city,n\nOslo,1\nBern,2\nOslo,3\n"), 0o600))
+	_, err := execute("", "query", file, "--output", out, "--to", "parquet", "--partition-by", "city", "--file-rows", "1", "--manifest", "_manifest.json", "--device", "host")
+	require.NoError(t, err)
+	text, err := execute("", "query", out, "--from", "parquet", "--sort", "n", "--select", "city, n", "--to", "csv", "--device", "host")
+	require.NoError(t, err)
+	require.Equal(t, "city,n\nOslo,1\nBern,2\nOslo,3\n", text)
+	for want, flags := range map[string][]string{
+		"the folder has files":          {"--to", "csv", "--output", out, "--partition-by", "city"},
+		"raise --most-files":            {"--to", "csv", "--output", out, "--partition-by", "n", "--most-files", "1", "--existing", "append"},
+		"expected a size such as 128MB": {"--to", "csv", "--output", out, "--file-bytes", "many"},
+		"give --output and --to":        {"--to", "csv", "--partition-by", "city"},
+		`choice about existing files`:   {"--to", "csv", "--output", out, "--existing", "never"},
+	} {
+		_, err := execute("", append([]string{"query", file, "--device", "host"}, flags...)...)
+		require.Error(t, err)
+		require.Contains(t, message(err), want)
+	}
+}

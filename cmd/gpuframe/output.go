@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -20,6 +22,9 @@ type output struct {
 	to, path string
 	rows     int
 	parquet  gpuframe.ParquetOptions
+	folder   gpuframe.FolderOptions
+	// fileBytes is the text of a size.
+	fileBytes string
 }
 
 // tableFormat is the format of output for people.
@@ -36,6 +41,12 @@ func (out *output) addTo(command *cobra.Command) {
 	flags.IntVar(&out.parquet.Level, "compression-level", 0, "the level of zstd, gzip or brotli; 0 for the usual one")
 	flags.Int64Var(&out.parquet.GroupRows, "group-rows", 0, "the rows of a row group of a Parquet file; by default 1,048,576")
 	flags.StringSliceVar(&out.parquet.Bloom, "bloom", nil, "columns with Bloom filters in a Parquet file")
+	flags.StringSliceVar(&out.folder.PartitionBy, "partition-by", nil, "columns with a folder key=value for each value below --output, which is a folder")
+	flags.Int64Var(&out.folder.FileRows, "file-rows", 0, "the most rows of a file: --output is a folder")
+	flags.StringVar(&out.fileBytes, "file-bytes", "", "the approximate length of a file, 128MB for example: --output is a folder")
+	flags.TextVar(&out.folder.Existing, "existing", gpuframe.RefuseExisting, "if the folder has files: error, append, overwrite or overwrite_partitions")
+	flags.IntVar(&out.folder.MostFiles, "most-files", 0, "the number of files of a folder above which the command fails; by default 10,000")
+	flags.StringVar(&out.folder.Manifest, "manifest", "", "a file of the folder for the list of its files, _manifest.json for example")
 	flags.IntVar(&out.rows, "rows", 40, "the number of rows that a table shows: half of them are the last ones")
 }
 
@@ -67,7 +78,14 @@ func (out *output) write(ctx context.Context, w io.Writer, q gpuframe.Query, opt
 	if err != nil {
 		return err
 	}
+	inFolder, err := out.inFolder(isFile)
+	if err != nil {
+		return err
+	}
 	switch {
+	case inFolder:
+		_, err := q.WriteFiles(ctx, out.path, out.written(format), out.folder, options...)
+		return err
 	case isFile && out.path != "":
 		_, err := q.WriteFile(ctx, out.path, out.written(format), options...)
 		return err
@@ -88,6 +106,23 @@ func (out *output) write(ctx context.Context, w io.Writer, q gpuframe.Query, opt
 	}
 	_, err = fmt.Fprintln(w, text)
 	return err
+}
+
+// inFolder reports whether the output is a folder of files.
+func (out *output) inFolder(isFile bool) (bool, error) {
+	if out.fileBytes != "" {
+		bytes, err := humanize.ParseBytes(out.fileBytes)
+		if err != nil || bytes == 0 || bytes > math.MaxInt64 {
+			return false, fmt.Errorf("--file-bytes %s: expected a size such as 128MB", out.fileBytes)
+		}
+		out.folder.FileBytes = int64(bytes)
+	}
+	f := out.folder
+	inFolder := len(f.PartitionBy) > 0 || f.FileRows != 0 || f.FileBytes != 0 || f.Existing != gpuframe.RefuseExisting || f.Manifest != ""
+	if inFolder && (!isFile || out.path == "") {
+		return false, errors.New("--partition-by, --file-rows, --file-bytes, --existing and --manifest are for files of a folder: give --output and --to")
+	}
+	return inFolder, nil
 }
 
 // written returns a format with its options.

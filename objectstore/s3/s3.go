@@ -226,6 +226,19 @@ func (s *Store) Put(ctx context.Context, name string, contents []byte) error {
 	return failure(ctx, "write", name, err)
 }
 
+// Delete implements [objectstore.Deleter].
+func (s *Store) Delete(ctx context.Context, name string) error {
+	at, err := locationOf("delete", name)
+	if err != nil {
+		return err
+	}
+	_, err = s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &at.bucket, Key: &at.key, RequestPayer: s.payer})
+	if failed := failure(ctx, "delete", name, err); failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+		return failed
+	}
+	return nil
+}
+
 // Create implements [objectstore.Store]: an upload of several parts.
 func (s *Store) Create(ctx context.Context, name string) (objectstore.Upload, error) {
 	at, err := locationOf("write", name)
@@ -302,25 +315,32 @@ func (u *upload) Commit(ctx context.Context, parts int) error {
 	err = failure(ctx, "write", u.name, err)
 	if again := u.tried; err != nil {
 		u.tried = true
-		if again && errors.Is(err, fs.ErrNotExist) && u.committed(ctx, list) {
-			return nil
+		if again && errors.Is(err, fs.ErrNotExist) {
+			return u.committed(ctx, list, err)
 		}
 	}
 	return err
 }
 
-// committed reports whether the object consists of the parts: its ETag has the digest of theirs.
-func (u *upload) committed(ctx context.Context, parts []types.CompletedPart) bool {
+// committed returns nil if the object consists of the parts, which its ETag shows by the digest of theirs, or the error of the
+// upload. If the store does not answer, it returns that error, so that Commit is repeated.
+func (u *upload) committed(ctx context.Context, parts []types.CompletedPart, missing error) error {
 	var digests []byte
 	for _, part := range parts {
 		digest, err := hex.DecodeString(strings.Trim(aws.ToString(part.ETag), `"`))
 		if err != nil {
-			return false
+			return missing
 		}
 		digests = append(digests, digest...)
 	}
 	object, err := u.store.Stat(ctx, u.name)
-	return err == nil && strings.Trim(object.ETag, `"`) == fmt.Sprintf("%x-%d", md5.Sum(digests), len(parts))
+	switch {
+	case err == nil && strings.Trim(object.ETag, `"`) == fmt.Sprintf("%x-%d", md5.Sum(digests), len(parts)):
+		return nil
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return missing
+	}
+	return err
 }
 
 // Abort implements [objectstore.Upload].

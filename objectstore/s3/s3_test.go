@@ -214,6 +214,16 @@ func TestQueries(t *testing.T) {
 			require.NoError(t, result.Release())
 		}
 	}
+	for _, existing := range []gpuframe.Existing{gpuframe.RefuseExisting, gpuframe.OverwritePartitions, gpuframe.OverwriteFolder} {
+		options := gpuframe.FolderOptions{PartitionBy: []string{"text"}, FileRows: 2000, Existing: existing, Manifest: "_manifest.json"}
+		manifest, err := gpu.Records(record.Schema(), record).WriteFiles(t.Context(), "s3-faults://bucket/folder", gpuframe.Parquet(), options)
+		require.NoError(t, err)
+		require.Len(t, manifest.Files, 40)
+		result, err := files.Parquet(bucket + "folder").Collect(t.Context())
+		require.NoError(t, err)
+		assert.EqualValues(t, 50000, result.NumRows())
+		require.NoError(t, result.Release())
+	}
 	assert.Positive(t, faults)
 	_, err = files.Parquet(bucket + "none/*.parquet").Collect(t.Context())
 	require.ErrorIs(t, err, fs.ErrNotExist)

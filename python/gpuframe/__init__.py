@@ -24,6 +24,7 @@ from .expressions import (Expr, coalesce, col, concat_str, corr, cov, lit, max_h
                           regression_slope, when)
 from .expressions import count_rows as len
 from .files import read_csv, read_ipc, read_parquet
+from .folders import Folder
 from .lazy import GroupBy, LazyFrame, Profile, concat
 from .sharing import Client, Server, SharedTable, connect, serve
 from .sources import from_arrow, from_columns, from_pandas, from_polars, scan_csv, scan_ipc, scan_ndjson, scan_parquet
@@ -34,7 +35,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AccessError", "AddressInUseError", "ArgumentError", "Budget", "BudgetError", "Client", "Column", "ColumnNotFoundError", "Device", "DeviceError",
-    "ExchangeError", "Expr", "FileError", "GpuframeError", "GroupBy", "InternalError", "InvalidDataError", "LazyFrame", "MemoryInfo",
+    "ExchangeError", "Expr", "FileError", "Folder", "GpuframeError", "GroupBy", "InternalError", "InvalidDataError", "LazyFrame", "MemoryInfo",
     "MissingFileError", "NotAvailableError", "NotConnectedError", "OutOfMemoryError", "Problem", "Profile", "QueryError", "RangeError",
     "ReleasedError", "SQLContext", "Schema", "Server", "SharedTable", "Table", "UnsupportedError", "WrongTypeError", "budget", "coalesce", "col", "concat",
     "concat_str", "connect", "corr", "cov", "device", "device_memory", "devices", "from_arrow", "from_columns", "from_pandas", "from_polars", "len",

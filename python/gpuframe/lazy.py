@@ -16,6 +16,7 @@ from ._literals import Node, literal
 from .devices import Place, place
 from .errors import ArgumentError, GpuframeError, WrongTypeError
 from .expressions import Expr, IntoExpr, Str, col, column_node, column_nodes, lit, number_and_unit
+from .folders import Folder
 from .table import Names, Table, names_of
 
 #: An expression, or the name of a column.
@@ -422,6 +423,7 @@ class LazyFrame:
         dictionaries: bool = True,
         old_encodings: bool = False,
         bloom_filters: Sequence[str] = (),
+        folder: Optional[Folder] = None,
         device: Place = None,
     ) -> int:
         """Run the query and write its result to a Parquet file. A query that fails leaves the file unchanged. Return the number of rows.
@@ -429,6 +431,9 @@ class LazyFrame:
         compression is "snappy", "zstd", "gzip", "brotli", "lz4_raw" or "none". A level, a number of rows of a row group or of a page of 0 is
         the usual one. old_encodings leaves out those encodings that some readers from before 2022 do not have. bloom_filters are columns
         with filters, by which readers leave out row groups without a value.
+
+        With folder, which is a :class:`Folder`, path is a folder, or a URL of objects, that gets several files:
+        ``sink_parquet("sales", folder=gpuframe.Folder(partition_by=["city"]))``.
         """
         options = {
             "compression": compression,
@@ -439,21 +444,23 @@ class LazyFrame:
             "old_encodings": old_encodings,
             "bloom": list(bloom_filters),
         }
-        return self._sink("parquet", path, device, parquet=options)
+        return self._sink("parquet", path, folder, device, parquet=options)
 
-    def sink_csv(self, path: Union[str, os.PathLike[str]], *, device: Place = None) -> int:
-        """Run the query and write its result to a CSV file, as :meth:`sink_parquet`."""
-        return self._sink("csv", path, device)
+    def sink_csv(self, path: Union[str, os.PathLike[str]], *, folder: Optional[Folder] = None, device: Place = None) -> int:
+        """Run the query and write its result to a CSV file, or to several, as :meth:`sink_parquet`."""
+        return self._sink("csv", path, folder, device)
 
-    def sink_ndjson(self, path: Union[str, os.PathLike[str]], *, device: Place = None) -> int:
-        """Run the query and write its result to a file of JSON lines, as :meth:`sink_parquet`."""
-        return self._sink("json_lines", path, device)
+    def sink_ndjson(self, path: Union[str, os.PathLike[str]], *, folder: Optional[Folder] = None, device: Place = None) -> int:
+        """Run the query and write its result to a file of JSON lines, or to several, as :meth:`sink_parquet`."""
+        return self._sink("json_lines", path, folder, device)
 
-    def sink_ipc(self, path: Union[str, os.PathLike[str]], *, device: Place = None) -> int:
-        """Run the query and write its result to an Arrow IPC file, as :meth:`sink_parquet`."""
-        return self._sink("ipc", path, device)
+    def sink_ipc(self, path: Union[str, os.PathLike[str]], *, folder: Optional[Folder] = None, device: Place = None) -> int:
+        """Run the query and write its result to an Arrow IPC file, or to several, as :meth:`sink_parquet`."""
+        return self._sink("ipc", path, folder, device)
 
-    def _sink(self, format: str, path: Union[str, os.PathLike[str]], device: Place, **options: Any) -> int:
+    def _sink(self, format: str, path: Union[str, os.PathLike[str]], folder: Optional[Folder], device: Place, **options: Any) -> int:
+        if folder is not None:
+            options["folder"] = folder._document()
         rows: int = self._answer("write", device, path=os.fspath(path), format=format, **options)["rows"]
         return rows
 

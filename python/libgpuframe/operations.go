@@ -23,6 +23,20 @@ type operation struct {
 	Format string `json:"format"`
 	// Parquet are the options of a Parquet file.
 	Parquet parquetOptions `json:"parquet"`
+	// Folder are the options of a folder of files, or nil: the path is that of a file.
+	Folder *folderOptions `json:"folder"`
+}
+
+// folderOptions is [gpuframe.FolderOptions] as a member of a document.
+type folderOptions struct {
+	PartitionBy []string          `json:"partition_by"`
+	FileRows    int64             `json:"file_rows"`
+	FileBytes   int64             `json:"file_bytes"`
+	Existing    gpuframe.Existing `json:"existing"`
+	MostFiles   int               `json:"most_files"`
+	MostOpen    int               `json:"most_open"`
+	MostBytes   int64             `json:"most_bytes"`
+	Manifest    string            `json:"manifest"`
 }
 
 // parquetOptions is [gpuframe.ParquetOptions] as a member of a document.
@@ -126,6 +140,11 @@ func write(ctx context.Context, o operation, q gpuframe.Query, r *run, options [
 	if !ok {
 		return fmt.Errorf("no format is called %q: %w", o.Format, errArgument)
 	}
-	r.answer.Rows, err = q.WriteFile(ctx, o.Path, format(o), options...)
+	if o.Folder == nil {
+		r.answer.Rows, err = q.WriteFile(ctx, o.Path, format(o), options...)
+		return err
+	}
+	manifest, err := q.WriteFiles(ctx, o.Path, format(o), gpuframe.FolderOptions(*o.Folder), options...)
+	r.answer.Rows = manifest.Rows
 	return err
 }

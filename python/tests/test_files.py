@@ -1,5 +1,6 @@
 """Files: the tables that they become, and the errors of bad ones."""
 
+import json
 import os
 
 import pytest
@@ -181,6 +182,28 @@ def test_wrong_options_of_written_parquet(tmp_path):
     for options, text in (({"compression": "lzma"}, "lzma"), ({"compression_level": 30, "compression": "zstd"}, "level 30"), ({"bloom_filters": ["y"]}, '"y"')):
         with pytest.raises(ValueError, match=text):
             lazy.sink_parquet(tmp_path / "a.parquet", **options)
+
+
+def test_folders_of_partitions(tmp_path):
+    """A scan of the folder has the rows again, and a write keeps what it does not replace."""
+    data = {"city": ["Oslo", None, "a/b", "Oslo"], "year": [2024, 2024, 2025, 2025], "price": [1, 2, 3, 4]}
+    types = {"city": "utf8", "year": "int64", "price": "int64"}
+    lazy = gpuframe.Table.from_arrow(Array.struct({name: Array.of(types[name], values) for name, values in data.items()}), device="host").lazy()
+    folder = tmp_path / "sales"
+    for sink, scan in (("parquet", gpuframe.scan_parquet), ("csv", gpuframe.scan_csv), ("ndjson", gpuframe.scan_ndjson), ("ipc", gpuframe.scan_ipc)):
+        options = gpuframe.Folder(partition_by=["city", "year"], manifest="_manifest.json", existing="overwrite")
+        assert getattr(lazy, f"sink_{sink}")(folder, folder=options) == 4
+        assert scan(folder).select("city", "year", "price").sort("price").collect(device="host").to_pydict() == data
+        assert json.loads((folder / "_manifest.json").read_text())["rows"] == 4
+    with pytest.raises(gpuframe.GpuframeError, match="the folder has files"):
+        lazy.sink_ipc(folder, folder=gpuframe.Folder())
+    assert lazy.filter(gpuframe.col("price") == 4).sink_ipc(folder, folder=gpuframe.Folder("city", existing="overwrite_partitions")) == 1
+    assert lazy.sink_parquet(tmp_path / "rows", folder=gpuframe.Folder(file_rows=3)) == 4
+    assert len(list((tmp_path / "rows").iterdir())) == 2
+    for options, text in (({"existing": "never"}, "never"), ({"most_files": 1, "partition_by": "price"}, "raise most_files"), ({"partition_by": "town"}, "town")):
+        with pytest.raises(ValueError, match=text):
+            lazy.sink_csv(tmp_path / "other", folder=gpuframe.Folder(**options))
+    assert not (tmp_path / "other").exists()
 
 
 def test_nested_parquet_of_pyarrow(where, tmp_path):

@@ -11,6 +11,10 @@
 // and appears with the last request: a failed write leaves no object, unless the store has
 // made it and the answer of that request was lost.
 //
+// [ToFolder] divides rows among files of a folder, by the values of columns and by length. Rows are divided on the host
+// (partitions.go, gather.go), a bounded number of files is open (folder_writer.go), and the files become visible together
+// (target_local.go, target_objects.go).
+//
 // # Errors
 //
 // Every error is an [*Error]. A column of a type that the format cannot hold gives an

@@ -2,7 +2,10 @@ package sink
 
 import (
 	"context"
+	"errors"
 	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/objectstore"
 )
@@ -32,4 +35,55 @@ func SetPartBytes(length int) (reset func()) {
 	before := partBytes
 	partBytes = length
 	return func() { partBytes = before }
+}
+
+// SetSystem calls a function before each call of the operating system that a write to a folder makes, which has its error, and
+// returns a function that sets what was before.
+func SetSystem(before func(call string) error) (reset func()) {
+	original := system
+	system.create = func(name string) (io.WriteCloser, error) {
+		if err := before("create"); err != nil {
+			return nil, err
+		}
+		file, err := original.create(name)
+		return &hookedFile{file, before}, err
+	}
+	system.rename = func(from, to string) error {
+		if err := before("rename"); err != nil {
+			return err
+		}
+		return original.rename(from, to)
+	}
+	system.mkdir = func(name string) error {
+		if err := before("mkdir"); err != nil {
+			return err
+		}
+		return original.mkdir(name)
+	}
+	return func() { system = original }
+}
+
+// hookedFile calls a function before each call.
+type hookedFile struct {
+	io.WriteCloser
+	before func(call string) error
+}
+
+func (h *hookedFile) Write(p []byte) (int, error) {
+	if err := h.before("write"); err != nil {
+		return 0, err
+	}
+	return h.WriteCloser.Write(p)
+}
+
+func (h *hookedFile) Close() error {
+	if err := h.before("close"); err != nil {
+		return errors.Join(err, h.WriteCloser.Close())
+	}
+	return h.WriteCloser.Close()
+}
+
+// GatherRecord returns rows of a record.
+func GatherRecord(record arrow.Record, rows []int) (arrow.Record, error) {
+	return gatherRecord(record, rows)
 }

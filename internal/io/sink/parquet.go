@@ -295,6 +295,9 @@ func (p *devicePart) drop() {
 	}
 }
 
+// pendingRows implements groupedEncoder.
+func (e *parquetEncoder) pendingRows() int64 { return e.rows }
+
 // group writes the pending records as a row group.
 func (e *parquetEncoder) group(ctx context.Context) error {
 	if ctx.Err() != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpuframe/gpuframe/internal/io/hive"
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
@@ -117,8 +118,7 @@ func (n *objectNames) visitFolder(folder string) error {
 
 // below reports whether a walk through a folder visits the object with these parts of its name below the folder.
 func (n *objectNames) below(parts []string) bool {
-	hidden := slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(part, ".") || strings.HasPrefix(part, "_") })
-	return !hidden && slices.Contains(n.extensions, Extension(parts[len(parts)-1]))
+	return !slices.ContainsFunc(parts, hive.Hidden) && slices.Contains(n.extensions, Extension(parts[len(parts)-1]))
 }
 
 // visitPattern adds the objects of a pattern, and those below folders of the pattern.

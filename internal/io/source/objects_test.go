@@ -362,7 +362,7 @@ func TestRetryOfAProgram(t *testing.T) {
 // A URL of a scheme without a module is an error that names the module.
 func TestSchemesWithoutModules(t *testing.T) {
 	for name, want := range property.InOrder(map[string]string{
-		"s3://bucket/a.parquet": "objectstore/s3", "gs://bucket/a.parquet": "no package of a provider is imported",
+		"s3://bucket/a.parquet": "objectstore/s3", "gs://bucket/a.parquet": "objectstore/gcs", "oss://bucket/a.parquet": "no package of a provider is imported",
 		"HTTPS://user:secret@host/a.parquet?signature=secret": "write the scheme in small letters",
 		"https://user:secret@host/a.parquet?signature=secret": "objectstore/https", "other://a": "no package of a provider is imported",
 	}) {

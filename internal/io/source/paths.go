@@ -6,17 +6,16 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/internal/io/hive"
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
 	"github.com/gpuframe/gpuframe/objectstore"
 )
@@ -44,9 +43,6 @@ type partition struct {
 	// integer reports whether all values are integers.
 	integer bool
 }
-
-// nullFolder is the value of a folder of nulls, as Hive names it.
-const nullFolder = "__HIVE_DEFAULT_PARTITION__"
 
 // wildcards begin the parts of patterns that stand for others.
 const wildcards = "*?["
@@ -150,7 +146,7 @@ func (f Files) walkFolder(folder, root string, extensions []string, add func(nam
 		if err != nil {
 			return err
 		}
-		hidden := name != folder && (strings.HasPrefix(entry.Name(), ".") || strings.HasPrefix(entry.Name(), "_"))
+		hidden := name != folder && hive.Hidden(entry.Name())
 		if entry.IsDir() {
 			if hidden {
 				return filepath.SkipDir
@@ -181,28 +177,7 @@ func folders(name, below string) (keys []string, values []*string) {
 	if err != nil {
 		return nil, nil
 	}
-	folder := filepath.Dir(filepath.ToSlash(relative))
-	for _, part := range strings.Split(filepath.ToSlash(folder), "/") {
-		key, value, ok := strings.Cut(part, "=")
-		if !ok || key == "" {
-			continue
-		}
-		keys = append(keys, unescaped(key))
-		if value == nullFolder {
-			values = append(values, nil)
-			continue
-		}
-		value = unescaped(value)
-		values = append(values, &value)
-	}
-	return keys, values
-}
-
-func unescaped(text string) string {
-	if plain, err := url.PathUnescape(text); err == nil && utf8.ValidString(plain) {
-		return plain
-	}
-	return text
+	return hive.Folders(filepath.ToSlash(filepath.Dir(relative)))
 }
 
 // integers reports whether all values of a partition are integers, and one is not null.

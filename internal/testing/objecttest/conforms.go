@@ -23,6 +23,7 @@ func Conforms(t *testing.T, store objectstore.Store, prefix string) {
 	t.Run("absent", func(t *testing.T) { testAbsent(t, store, prefix) })
 	t.Run("names", func(t *testing.T) { testNames(t, store, prefix+"names/") })
 	t.Run("uploads", func(t *testing.T) { testUploads(t, store, prefix+"uploads/") })
+	t.Run("removed", func(t *testing.T) { testRemoved(t, store, prefix+"k=%20/removed") })
 	t.Run("cancelled", func(t *testing.T) { testCancelled(t, store, prefix+"cancelled") })
 }
 
@@ -152,6 +153,18 @@ func testUploads(t *testing.T, store objectstore.Store, prefix string) {
 	read := make([]byte, object.Size)
 	require.NoError(t, store.ReadRange(t.Context(), object, read, 0))
 	assert.True(t, bytes.Equal(contents, read))
+}
+
+// testRemoved removes objects, also such that are not there.
+func testRemoved(t *testing.T, store objectstore.Store, name string) {
+	deleter, ok := objectstore.DeleterOf(store)
+	require.True(t, ok)
+	require.NoError(t, store.Put(t.Context(), name, []byte("contents")))
+	for range 2 {
+		require.NoError(t, deleter.Delete(t.Context(), name))
+		_, err := store.Stat(t.Context(), name)
+		require.ErrorIs(t, err, fs.ErrNotExist)
+	}
 }
 
 func testCancelled(t *testing.T, store objectstore.Store, name string) {

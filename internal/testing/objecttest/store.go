@@ -171,6 +171,17 @@ func (m *Memory) Put(ctx context.Context, name string, contents []byte) error {
 	return nil
 }
 
+// Delete implements [objectstore.Deleter].
+func (m *Memory) Delete(ctx context.Context, name string) error {
+	if err := m.begin(ctx, "delete", name, 0, 0); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.objects, name)
+	return nil
+}
+
 // Create implements [objectstore.Store].
 func (m *Memory) Create(ctx context.Context, name string) (objectstore.Upload, error) {
 	if err := m.begin(ctx, "create", name, 0, 0); err != nil {

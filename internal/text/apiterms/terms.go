@@ -60,6 +60,7 @@ var terms = []term{
 	{"a number or nil", "a number or None", "a number, or start or end"},
 	{"leave out Rows and Range", "leave out rows and range", `leave out "rows" and "range"`},
 	{"leave out AtLeast", "leave out min_samples", `leave out "at least"`},
+	{"raise MostFiles", "raise most_files", "raise --most-files"},
 	{"open the engine with a larger Budget", "set a larger budget", "raise --budget"},
 	{"release some, raise Options.Budget, or call Manager.SetBudget", "release some, or set a larger budget with set_budget()", "raise --budget"},
 	{"with Manager.SetBudget", "with set_budget()", "with --budget"},

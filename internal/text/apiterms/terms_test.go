@@ -55,7 +55,7 @@ func messages(t *testing.T, folders ...string) (texts []string) {
 // TestTermsMatchMessages fails if a message changes in a package below: it would reach users with
 // Go's names.
 func TestTermsMatchMessages(t *testing.T) {
-	all := strings.Join(messages(t, ".", "internal/query/bind", "internal/query/devices", "internal/query/runs", "internal/query/plan", "internal/query/exec", "internal/io/source", "internal/query/querydata", "memory", "dlpack", "share", "kernels/expr", "kernels/join", "kernels/window", "buffer/spill"), "\n")
+	all := strings.Join(messages(t, ".", "internal/query/bind", "internal/query/devices", "internal/query/runs", "internal/query/plan", "internal/query/exec", "internal/io/sink", "internal/io/source", "internal/query/querydata", "memory", "dlpack", "share", "kernels/expr", "kernels/join", "kernels/window", "buffer/spill"), "\n")
 	for i, term := range terms {
 		assert.Contains(t, all, term.phrase)
 		for _, later := range terms[i+1:] {
