@@ -24,9 +24,9 @@ type TableFiles struct {
 
 // ColumnOrigin names a column in the files of a table.
 type ColumnOrigin struct {
-	// Name is the name in the files. Empty means the name of the field.
+	// Name is the name in the files. Empty means the name of the field, or none if there is an ID.
 	Name string
-	// ID is the field ID in the files. Zero means that the name is used; so do files of which no column has an ID.
+	// ID is the field ID in the files. Zero means that the name is used; it also is in files of which no column has an ID.
 	ID int32
 	// Members are those of the fields of a struct, of the element of a list, of the key and the value of a map. Nil means
 	// the names of the type.

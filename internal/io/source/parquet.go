@@ -123,7 +123,9 @@ func (s *parquetFiles) fail(f *parquetFile, rowGroup int, err error) error {
 
 // footers returns the footers of all files, after a check that they have the source's
 // schema.
-func (s *parquetFiles) footers(ctx context.Context) ([]*footer, error) { return s.footersOf(ctx, s.files) }
+func (s *parquetFiles) footers(ctx context.Context) ([]*footer, error) {
+	return s.footersOf(ctx, s.files)
+}
 
 func (s *parquetFiles) footersOf(ctx context.Context, files []*parquetFile) ([]*footer, error) {
 	schema, err := s.Schema(ctx)

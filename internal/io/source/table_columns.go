@@ -38,6 +38,9 @@ func (o Origin) find(fields []arrow.Field, name string, byID bool) int {
 	if o.ID != 0 && byID {
 		return slices.IndexFunc(fields, func(field arrow.Field) bool { return fieldID(field) == o.ID })
 	}
+	if o.ID != 0 && o.Name == "" {
+		return -1
+	}
 	if o.Name != "" {
 		name = o.Name
 	}

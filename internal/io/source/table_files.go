@@ -31,9 +31,9 @@ type TableFiles struct {
 
 // Origin names a column in files.
 type Origin struct {
-	// Name is the name in the files. Empty means the name of the field.
+	// Name is the name in the files. Empty means the name of the field, or none if there is an ID.
 	Name string
-	// ID is the field ID. Zero means that the name is used; so do files of which no column has an ID.
+	// ID is the field ID. Zero means that the name is used; it also is in files of which no column has an ID.
 	ID int32
 	// Members are those of the fields of a struct, the element of a list, the key and the value of a map. Nil means
 	// the names of the type.

@@ -96,7 +96,10 @@ func reading(t arrow.DataType) (func(a arrow.Array, row int) any, valueKind) {
 func writing(t arrow.DataType) (func(b array.Builder, value any) error, valueKind) {
 	switch t := t.(type) {
 	case *arrow.StringType:
-		return func(b array.Builder, value any) error { b.(*array.StringBuilder).Append(string(value.([]byte))); return nil }, textKind
+		return func(b array.Builder, value any) error {
+			b.(*array.StringBuilder).Append(string(value.([]byte)))
+			return nil
+		}, textKind
 	case *arrow.BinaryType:
 		return func(b array.Builder, value any) error { b.(*array.BinaryBuilder).Append(value.([]byte)); return nil }, textKind
 	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type:
