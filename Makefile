@@ -10,7 +10,7 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry objectstore cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
+.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry objectstore lake cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -211,6 +211,11 @@ objectstore: build/tools/versitygw ## the modules of object stores, against serv
 	$(GO) -C objectstore/s3 mod tidy -diff
 	$(GO) -C objectstore/s3 vet ./...
 	GPUFRAME_VERSITYGW=$(CURDIR)/$< $(GO) -C objectstore/s3 test -vet=off -timeout 40m ./...
+
+lake: ## the module of table formats; its dependencies are fetched
+	$(GO) -C lake mod tidy -diff
+	$(GO) -C lake vet ./...
+	$(GO) -C lake test -vet=off -timeout 40m ./...
 
 cuda-header: ## fetch cuda.h and the stub of libcuda into build/cuda, out of a Debian package of 774 MB
 	scripts/fetch-cuda-header.sh

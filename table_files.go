@@ -11,7 +11,7 @@ import (
 )
 
 // TableFiles are the Parquet files of a table whose metadata list them, such as the log of a Delta table or the manifests of
-// an Iceberg table: see the modules of package lake, which read these.
+// an Iceberg table: package delta of the module lake reads the former.
 type TableFiles struct {
 	// Name describes the table in plans and errors.
 	Name string

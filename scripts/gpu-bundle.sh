@@ -17,7 +17,7 @@ rm -rf "$out" && mkdir -p "$src" "$out/data" "$out/tests"
 
 # The current tree, committed or not. The data is a separate upload, done once. Without its go.mod
 # bench is a part of the main module there, so that one vendor folder serves both.
-git ls-files -co --exclude-standard | grep -vE '^(examples/data|gorgoniacu|arrow18|flight|sql/adbc|sql/duckdb|beam|observe/opentelemetry|objectstore/s3|objectstore/servers|tools|\.ci)/|^bench/go\.(mod|sum)$' |
+git ls-files -co --exclude-standard | grep -vE '^(examples/data|gorgoniacu|arrow18|flight|sql/adbc|sql/duckdb|beam|observe/opentelemetry|objectstore/s3|objectstore/servers|lake|tools|\.ci)/|^bench/go\.(mod|sum)$' |
     while IFS= read -r file; do if [ -e "$file" ]; then printf '%s\0' "$file"; fi; done |
     tar --null -T - -cf - | tar -C "$src" -xf -
 find "$src" -name __pycache__ -prune -exec rm -rf {} +

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"strconv"
 
@@ -22,9 +21,7 @@ type vectorAbout struct {
 }
 
 const (
-	// vectorMagic begins the bytes of a deletion vector.
-	vectorMagic = 1681511377
-	// oldMagic begins those of the older form, which the example of the protocol has, in either order of bytes.
+	// oldMagic begins the bytes of a deletion vector in the older form, which the example of the protocol has, in either order of bytes.
 	oldMagic = 1681511376
 	// mostVector is the length of a deletion vector at most.
 	mostVector = 1 << 30
@@ -91,33 +88,14 @@ func (v *vectorAbout) load(ctx context.Context, from storage, root string) (*row
 		if err != nil {
 			return nil, inFile(name, err)
 		}
-		data, err := unframe(framed)
-		if err == nil && int64(len(data)) != v.Size {
-			err = fmt.Errorf("it has %d bytes, in the log %d: %w", len(data), v.Size, ErrVector)
-		}
+		data, err := rows.Unframe(framed)
 		if err != nil {
-			return nil, inFile(name, err)
+			return nil, inFile(name, fmt.Errorf("%w: %w", err, ErrVector))
 		}
 		set, err := v.decode(data)
 		return set, inFile(name, err)
 	}
 	return nil, fmt.Errorf("the deletion vector has the storage type %q, expected u, i or p: %w", v.StorageType, ErrUnsupported)
-}
-
-// unframe returns the bytes of a vector between its length and its checksum.
-func unframe(framed []byte) ([]byte, error) {
-	if len(framed) < 8 {
-		return nil, fmt.Errorf("it has %d bytes with its frame: %w", len(framed), ErrVector)
-	}
-	length := int64(binary.BigEndian.Uint32(framed))
-	if length > int64(len(framed)-8) {
-		return nil, fmt.Errorf("it has %d bytes by its frame, expected %d: %w", length, len(framed)-8, ErrVector)
-	}
-	data := framed[4 : 4+length]
-	if want, has := binary.BigEndian.Uint32(framed[4+length:]), crc32.ChecksumIEEE(data); want != has {
-		return nil, fmt.Errorf("its checksum is %08x, expected %08x: %w", has, want, ErrVector)
-	}
-	return data, nil
 }
 
 // decode decodes the bytes of a vector.
@@ -135,12 +113,10 @@ func (v *vectorAbout) decode(data []byte) (*rows.Set, error) {
 func parseVector(data []byte) (*rows.Set, error) {
 	switch {
 	case len(data) < 4:
-	case binary.LittleEndian.Uint32(data) == vectorMagic:
-		return rows.Parse(data[4:])
 	case binary.LittleEndian.Uint32(data) == oldMagic:
 		return rows.ParseList(data[4:], binary.LittleEndian)
 	case binary.BigEndian.Uint32(data) == oldMagic:
 		return rows.ParseList(data[4:], binary.BigEndian)
 	}
-	return nil, fmt.Errorf("it does not begin with %d", vectorMagic)
+	return rows.ParseVector(data)
 }
