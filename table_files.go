@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
 )
 
-// TableFiles are the Parquet files of a table whose metadata list them, such as the log of a Delta table or the manifests of
+// TableFiles are the Parquet files of a table, as its metadata list them, such as the log of a Delta table or the manifests of
 // an Iceberg table: package delta of the module lake reads the former.
 type TableFiles struct {
 	// Name describes the table in plans and errors.
@@ -33,7 +33,7 @@ type ColumnOrigin struct {
 	Members []ColumnOrigin
 }
 
-// TableFile is a Parquet file of a table, with what the metadata say of it. Functions are called by several goroutines.
+// TableFile is a Parquet file of a table, as the metadata describe it. Functions are called by several goroutines.
 type TableFile struct {
 	// Path is the name of a file, or the URL of an object.
 	Path string
@@ -46,7 +46,7 @@ type TableFile struct {
 	Deleted func(first, end int64) iter.Seq[int64]
 	// DeletedRows is the number of deleted rows.
 	DeletedRows int64
-	// Range returns what the metadata say of the values of a column. Nil means nothing.
+	// Range returns the range of a column by the metadata. Nil means that no range is known.
 	Range func(column string) ColumnRange
 }
 

@@ -48,7 +48,7 @@ func (l *log) find(ctx context.Context, options Options) (segment, error) {
 	return all.segment(version)
 }
 
-// probe finds the files of a log in a store that does not list: those behind the last checkpoint, one after the other.
+// probe finds the files of a log in a store that does not list: it asks for the commits behind the last checkpoint by their names.
 func (l *log) probe(ctx context.Context) (listing, error) {
 	var entries []entry
 	first := int64(0)
@@ -72,15 +72,15 @@ func (l *log) probe(ctx context.Context) (listing, error) {
 	}
 	for version := first; ; version++ {
 		name := fmt.Sprintf("%020d.json", version)
-		found, err := l.stat(ctx, l.folder+"/"+name)
+		about, err := l.stat(ctx, l.folder+"/"+name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return sortLog(entries), nil
 		}
 		if err != nil {
 			return listing{}, err
 		}
-		found.name = name
-		entries = append(entries, found)
+		about.name = name
+		entries = append(entries, about)
 	}
 }
 

@@ -39,7 +39,7 @@ func (s statistics) rows() int64 {
 	return *s.NumRecords
 }
 
-// rangeOf returns what the statistics say of a column.
+// rangeOf returns the range of a column by the statistics.
 func (s statistics) rangeOf(c column, hasVector bool) gpuframe.ColumnRange {
 	r := gpuframe.ColumnRange{Nulls: -1, Valid: -1}
 	var nulls int64

@@ -59,7 +59,7 @@ type File struct {
 	Deleted int64
 }
 
-// file is a file with what its queries need.
+// file is a file with its deleted rows and statistics.
 type file struct {
 	File
 	deleted *rows.Set
@@ -219,7 +219,7 @@ func (t *Table) Query(engine *gpuframe.Engine) gpuframe.Query {
 	return engine.TableFiles(listed)
 }
 
-// ranges returns what the log says of the columns of a file.
+// ranges returns the ranges of the columns of a file by the log.
 func (t *Table) ranges(f *file) func(string) gpuframe.ColumnRange {
 	return func(name string) gpuframe.ColumnRange {
 		place := slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })
@@ -230,7 +230,7 @@ func (t *Table) ranges(f *file) func(string) gpuframe.ColumnRange {
 	}
 }
 
-// eachOf calls f for the numbers below n, so many at a time. It returns the first error.
+// eachOf calls f for the numbers below n, atATime of them at a time. It returns the first error.
 func eachOf(ctx context.Context, atATime, n int, f func(ctx context.Context, i int) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -118,7 +118,7 @@ func (f *parquetFile) statistics(footer *footer, rowGroup int, column string) pr
 	return footer.convertedRange(column, footer.statistics(rowGroup, column))
 }
 
-// candidates returns the files that may have a row that meets the conditions, by what is known without their footers.
+// candidates returns the files that may have a row that meets the conditions, by their constants and ranges.
 func (s *parquetFiles) candidates(ctx context.Context, schema *arrow.Schema, where []expr.Expr) ([]*parquetFile, error) {
 	if s.table == nil {
 		return s.files, nil

@@ -19,7 +19,7 @@ type conversion struct {
 	values func(from arrow.Array, to arrow.DataType) (arrow.Array, error)
 }
 
-// newConversion returns the conversion from one type to another, whose parts have origins in the file.
+// newConversion returns the conversion from one type to another. The parts of the latter have origins in the file.
 func newConversion(from, to arrow.DataType, origin Origin, byID bool) (*conversion, error) {
 	c := &conversion{from: from, to: to}
 	if s, ok := to.(*arrow.StructType); ok {

@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
-// TableFiles are Parquet files that the metadata of a table list, with what these say of their columns.
+// TableFiles are Parquet files of a table, as its metadata list them.
 type TableFiles struct {
 	// Name describes the table in plans and errors.
 	Name string
@@ -54,7 +54,7 @@ type TableFile struct {
 	Deleted func(first, end int64) iter.Seq[int64]
 	// DeletedRows is the number of deleted rows.
 	DeletedRows int64
-	// Range returns what the metadata say of the values of a column. Nil means nothing. It is called by several goroutines.
+	// Range returns the range of a column by the metadata. Nil means that no range is known. It is called by several goroutines.
 	Range func(column string) prune.Range
 }
 

@@ -11,8 +11,8 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// valuesOf returns the conversion of values that are not nested: nil if the layout is the same. It reports false if there
-// is none.
+// valuesOf returns the conversion of values that are not nested: nil if the layout is the same. It reports false
+// for types without one.
 func valuesOf(from, to arrow.DataType) (convert func(arrow.Array, arrow.DataType) (arrow.Array, error), ok bool) {
 	if sameLayout(from, to) {
 		return nil, true
@@ -48,7 +48,7 @@ func sameLayout(from, to arrow.DataType) bool {
 	return arrow.TypeEqual(from, to)
 }
 
-// valueKind is what values are, in the order in which they are converted.
+// valueKind is a kind of values. Values are converted to kinds behind their own.
 type valueKind int
 
 const (
