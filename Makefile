@@ -10,7 +10,7 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry objectstore cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
+.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry objectstore lake cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -219,6 +219,11 @@ objectstore: build/tools/versitygw build/tools/fake-gcs-server $(AZURITE) ## the
 	  $(GO) -C objectstore/$$module mod tidy -diff && $(GO) -C objectstore/$$module vet ./... && \
 	  GPUFRAME_VERSITYGW=$(CURDIR)/build/tools/versitygw GPUFRAME_FAKE_GCS=$(CURDIR)/build/tools/fake-gcs-server GPUFRAME_AZURITE=$$azurite \
 	    $(GO) -C objectstore/$$module test -vet=off -timeout 40m ./... || exit 1; done
+
+lake: ## the module of table formats; its dependencies are fetched
+	$(GO) -C lake mod tidy -diff
+	$(GO) -C lake vet ./...
+	$(GO) -C lake test -vet=off -timeout 40m ./...
 
 cuda-header: ## fetch cuda.h and the stub of libcuda into build/cuda, out of a Debian package of 774 MB
 	scripts/fetch-cuda-header.sh

@@ -98,5 +98,9 @@ func (f Files) IPC(paths ...string) Query {
 // scan makes the query of a source. It must be called by the method that the user calls.
 func (e *Engine) scan(verb string, open func() (source.Source, error)) Query {
 	opened, failure := open()
-	return Query{e, bind.NewScan(e.tenancy.Planner, verb, caller(), opened, failure)}
+	return e.scanAt(verb, caller(), opened, failure)
+}
+
+func (e *Engine) scanAt(verb string, at uintptr, opened source.Source, failure error) Query {
+	return Query{e, bind.NewScan(e.tenancy.Planner, verb, at, opened, failure)}
 }

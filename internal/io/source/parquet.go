@@ -18,6 +18,8 @@ import (
 type parquetFiles struct {
 	paths *paths
 	files []*parquetFile
+	// table is that which lists the files, or nil.
+	table *TableFiles
 
 	mu     sync.Mutex
 	schema *arrow.Schema
@@ -78,7 +80,12 @@ func pathError(format string, patterns []string, err error) error {
 	return &Error{Source: fmt.Sprintf("%s %v", format, (&paths{patterns: displayed(patterns)}).String()), Path: pathOf(err), RowGroup: -1, Err: plainPath(err)}
 }
 
-func (s *parquetFiles) String() string { return "parquet " + s.paths.String() }
+func (s *parquetFiles) String() string {
+	if s.table != nil {
+		return s.paths.String()
+	}
+	return "parquet " + s.paths.String()
+}
 
 func (s *parquetFiles) Schema(ctx context.Context) (*arrow.Schema, error) {
 	s.mu.Lock()
@@ -117,18 +124,22 @@ func (s *parquetFiles) fail(f *parquetFile, rowGroup int, err error) error {
 // footers returns the footers of all files, after a check that they have the source's
 // schema.
 func (s *parquetFiles) footers(ctx context.Context) ([]*footer, error) {
+	return s.footersOf(ctx, s.files)
+}
+
+func (s *parquetFiles) footersOf(ctx context.Context, files []*parquetFile) ([]*footer, error) {
 	schema, err := s.Schema(ctx)
 	if err != nil {
 		return nil, err
 	}
-	footers := make([]*footer, len(s.files))
-	err = s.inParallel(ctx, len(s.files), func(i int) error {
-		f, err := s.files[i].footer(ctx)
-		if err == nil {
+	footers := make([]*footer, len(files))
+	err = s.inParallel(ctx, len(files), func(i int) error {
+		f, err := files[i].footer(ctx)
+		if err == nil && s.table == nil {
 			err = f.match(schema, s.paths.partitions)
 		}
 		if err != nil {
-			return s.fail(s.files[i], -1, err)
+			return s.fail(files[i], -1, err)
 		}
 		footers[i] = f
 		return nil
@@ -137,7 +148,15 @@ func (s *parquetFiles) footers(ctx context.Context) ([]*footer, error) {
 }
 
 // readable returns the error of a column with a type in a file that cannot be read.
-func (s *parquetFiles) readable(ctx context.Context, selected *arrow.Schema) error {
+func (s *parquetFiles) readable(ctx context.Context, selected *arrow.Schema, groups []rowGroup) error {
+	if s.table != nil {
+		for _, group := range groups {
+			if err := group.footer.readable(selected); err != nil {
+				return s.fail(group.file, -1, err)
+			}
+		}
+		return nil
+	}
 	footers, err := s.footers(ctx)
 	if err != nil {
 		return wrap(s, err)
@@ -150,8 +169,11 @@ func (s *parquetFiles) readable(ctx context.Context, selected *arrow.Schema) err
 	return nil
 }
 
-// Rows reads the footers of all files.
+// Rows reads the footers of all files. Of a table it is what its metadata say.
 func (s *parquetFiles) Rows(ctx context.Context) (rows int64, exact bool) {
+	if s.table != nil {
+		return s.table.rows(), false
+	}
 	footers, err := s.footers(ctx)
 	if err != nil {
 		return -1, false
@@ -162,8 +184,11 @@ func (s *parquetFiles) Rows(ctx context.Context) (rows int64, exact bool) {
 	return rows, true
 }
 
-// Bounds has bounds of numbers, dates and times, if every row group has them.
+// Bounds has bounds of numbers, dates and times, if every row group has them, and the files are not those of a table.
 func (s *parquetFiles) Bounds(ctx context.Context, column string) (low, high any, ok bool) {
+	if s.table != nil {
+		return nil, nil, false
+	}
 	footers, err := s.footers(ctx)
 	if err != nil {
 		return nil, nil, false
@@ -185,6 +210,9 @@ func (s *parquetFiles) Bounds(ctx context.Context, column string) (low, high any
 
 // statistics returns the range of a column in a row group.
 func (s *parquetFiles) statistics(f *parquetFile, footer *footer, rowGroup int, column string) prune.Range {
+	if f.listed != nil {
+		return f.statistics(footer, rowGroup, column)
+	}
 	for i, p := range s.paths.partitions {
 		if p.name == column {
 			return p.span(f.values[i], footer.metadata.GetRowGroups()[rowGroup].GetNumRows())
@@ -202,12 +230,12 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 	if err != nil {
 		return nil, wrap(s, err)
 	}
-	if err := s.readable(ctx, selected.schema); err != nil {
-		return nil, err
-	}
 	groups, err := s.rowGroups(ctx, schema, request)
 	if err != nil {
 		return nil, wrap(s, err)
+	}
+	if err := s.readable(ctx, selected.schema, groups); err != nil {
+		return nil, err
 	}
 	s.paths.report(request.Counters)
 	onDevice := decodesChunks(m)

@@ -38,7 +38,7 @@ func (p *parquetRecords) encodedColumns() []bool {
 	for _, group := range p.groups {
 		short := slices.ContainsFunc(group.spans, func(s span) bool { return s.rows < leastEncodedRows })
 		for i, leaves := range p.leaves(group.footer) {
-			encoded[i] = encoded[i] && len(leaves) == 1 && !short && group.encodedLeaf(leaves[0])
+			encoded[i] = encoded[i] && len(leaves) == 1 && !group.footer.converts(p.schema.Field(i).Name) && !short && group.encodedLeaf(leaves[0])
 		}
 	}
 	return encoded

@@ -85,7 +85,11 @@ func (s *parquetFiles) hasValues(group rowGroup, members []member) bool {
 // possible returns all row groups, and reports for each whether its statistics allow a row that
 // meets the conditions.
 func (s *parquetFiles) possible(ctx context.Context, schema *arrow.Schema, where []expr.Expr) ([]rowGroup, []bool, error) {
-	footers, err := s.footers(ctx)
+	files, err := s.candidates(ctx, schema, where)
+	if err != nil {
+		return nil, nil, err
+	}
+	footers, err := s.footersOf(ctx, files)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,9 +97,9 @@ func (s *parquetFiles) possible(ctx context.Context, schema *arrow.Schema, where
 	for i, f := range footers {
 		for index, group := range f.metadata.GetRowGroups() {
 			if group.GetNumRows() < 0 {
-				return nil, nil, s.fail(s.files[i], index, fmt.Errorf("it has %d rows: %w", group.GetNumRows(), ErrContents))
+				return nil, nil, s.fail(files[i], index, fmt.Errorf("it has %d rows: %w", group.GetNumRows(), ErrContents))
 			}
-			all = append(all, rowGroup{file: s.files[i], footer: f, index: index, rows: group.GetNumRows()})
+			all = append(all, rowGroup{file: files[i], footer: f, index: index, rows: group.GetNumRows()})
 		}
 	}
 	possible, err := prune.Possible(ctx, schema, where, len(all), func(part int, column string) prune.Range {

@@ -29,6 +29,9 @@ type parquetFile struct {
 	path   string
 	values []*string // of the partitions
 	open   opener
+	// table is the source that lists the file as listed, or nil.
+	table  *parquetFiles
+	listed *TableFile
 
 	mu     sync.Mutex
 	cached *footer
@@ -65,6 +68,8 @@ type footer struct {
 	leaves [][]int
 	// refused are the errors of fields with types that cannot be read.
 	refused map[int]error
+	// conversions are those of columns of a table, by their names there.
+	conversions map[string]*conversion
 	version
 
 	mu sync.Mutex
@@ -94,8 +99,12 @@ func (f *parquetFile) footerOf(open *opened) (*footer, error) {
 	if err != nil {
 		return nil, damaged(err)
 	}
-	f.cached = read
-	return read, nil
+	if f.table != nil {
+		f.adapt(read)
+	} else {
+		f.cached = read
+	}
+	return f.cached, nil
 }
 
 // readFooter reads the footer of a file. Columns of types that arrow-go refuses are refused alone.

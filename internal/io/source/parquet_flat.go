@@ -30,7 +30,7 @@ var chunkBytes = sync.Pool{New: func() any { return new([]byte) }}
 
 // flat describes a column chunk for its decoder, and reports whether the metadata allow one.
 func (d *groupDecoder) flat(i int) (about pages.Flat, ok bool) {
-	if len(d.leaves[i]) != 1 || !flatColumns {
+	if len(d.leaves[i]) != 1 || !flatColumns || d.group.footer.converts(d.schema.Field(i).Name) {
 		return about, false
 	}
 	f, leaf := d.group.footer, d.leaves[i][0]

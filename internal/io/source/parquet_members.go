@@ -160,7 +160,7 @@ func (g *groupValues) open() (err error) {
 // leaf returns the only leaf of a column that is not nested, with its type.
 func (g *groupValues) leaf(column string) (leaf int, t arrow.DataType, ok bool) {
 	indices := g.footer.schema.FieldIndices(column)
-	if len(indices) == 0 || len(g.footer.leaves[indices[0]]) != 1 {
+	if len(indices) == 0 || len(g.footer.leaves[indices[0]]) != 1 || g.footer.converts(column) {
 		return 0, nil, false
 	}
 	leaf, t = g.footer.leaves[indices[0]][0], g.footer.schema.Field(indices[0]).Type

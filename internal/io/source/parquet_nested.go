@@ -63,7 +63,7 @@ func (d *groupDecoder) openNested(i int) (c *columnChunk, err error) {
 // nested describes a column of lists or structs for a device, or returns nil.
 func (d *groupDecoder) nested(i int) *pages.Nested {
 	field := d.schema.Field(i)
-	if !d.device || !arrow.IsNested(field.Type.ID()) || len(d.leaves[i]) == 0 {
+	if !d.device || !arrow.IsNested(field.Type.ID()) || len(d.leaves[i]) == 0 || d.group.footer.converts(field.Name) {
 		return nil
 	}
 	columns := d.group.footer.metadata.Schema

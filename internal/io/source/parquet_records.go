@@ -335,6 +335,9 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 		defer values.Release()
 		return arrow.NewChunked(field.Type, []arrow.Array{values}), nil
 	}
+	if chunk, err := d.tableColumn(i, rows); chunk != nil || err != nil {
+		return chunk, err
+	}
 	if d.chunks[i] == nil && d.flats[i] == nil && d.columns[i] == nil {
 		if d.chunks[i], err = d.openChunk(i); err == nil && d.chunks[i] == nil {
 			d.chunks[i], err = d.openNested(i)
@@ -362,6 +365,9 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 	if err != nil {
 		return nil, err
 	}
+	if chunk, err = d.conform(i, chunk); err != nil {
+		return nil, err
+	}
 	fail := func(format string, arguments ...any) (*arrow.Chunked, error) {
 		chunk.Release()
 		return nil, fmt.Errorf(format, arguments...)
@@ -381,7 +387,7 @@ func (d *groupDecoder) arrowRows(ctx context.Context, i int, rows int64) (*arrow
 	if err != nil {
 		return nil, err
 	}
-	chunk = d.group.footer.withoutInstants(chunk, d.records.Field(i).Type, d.leaves[i])
+	chunk = d.group.footer.withoutInstants(chunk, d.fileType(i), d.leaves[i])
 	if d.encoded[i] {
 		return d.encodedChunk(ctx, i, rows, chunk)
 	}

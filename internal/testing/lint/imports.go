@@ -62,7 +62,7 @@ var Levels = []Level{
 	{"runs of queries", []string{"internal/query/runs"}},
 	{"frame", []string{"."}},
 	{"frame adapters", []string{"internal/query/querydata", "observe", "sql"}},
-	{"programs", []string{"arrow18", "beam", "bench", "cmd", "examples", "flight", "python", "tools", "internal/testing"}},
+	{"programs", []string{"arrow18", "beam", "bench", "cmd", "examples", "flight", "lake", "python", "tools", "internal/testing"}},
 }
 
 // TestFolders hold support for tests. Outside of tests only they and programs import them.

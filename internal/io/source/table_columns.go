@@ -1,0 +1,175 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/prune"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// fieldIDKey is the key of field IDs in the metadata that arrow-go gives the fields of Parquet files.
+const fieldIDKey = "PARQUET:field_id"
+
+// fieldID returns the ID of a field, or 0.
+func fieldID(field arrow.Field) int32 {
+	text, ok := field.Metadata.GetValue(fieldIDKey)
+	if !ok {
+		return 0
+	}
+	id, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || id < 0 {
+		return 0
+	}
+	return int32(id)
+}
+
+// hasIDs reports whether a field of a file has an ID.
+func hasIDs(fields []arrow.Field) bool {
+	return slices.ContainsFunc(fields, func(field arrow.Field) bool { return fieldID(field) != 0 })
+}
+
+// find returns the place of a column in a file, or -1. The name is that of the field in the table.
+func (o Origin) find(fields []arrow.Field, name string, byID bool) int {
+	if o.ID != 0 && byID {
+		return slices.IndexFunc(fields, func(field arrow.Field) bool { return fieldID(field) == o.ID })
+	}
+	if o.ID != 0 && o.Name == "" {
+		return -1
+	}
+	if o.Name != "" {
+		name = o.Name
+	}
+	return slices.IndexFunc(fields, func(field arrow.Field) bool { return field.Name == name })
+}
+
+// member returns the origin of a part of a type.
+func (o Origin) member(i int) Origin {
+	if i < len(o.Members) {
+		return o.Members[i]
+	}
+	return Origin{}
+}
+
+// adapt makes the footer of a file one of the table's columns: of those that are in the file, by their names in the table.
+// A column of a type that cannot be converted is refused when it is read.
+func (f *parquetFile) adapt(read *footer) {
+	t := f.table.table
+	file := read.schema.Fields()
+	byID := hasIDs(file)
+	adapted := &footer{metadata: read.metadata, version: read.version, refused: map[int]error{}, conversions: map[string]*conversion{}}
+	var fields []arrow.Field
+	for i, field := range f.table.schema.Fields() {
+		if _, constant := f.listed.Constants[field.Name]; constant || field.Name == t.Kept {
+			continue
+		}
+		var origin Origin
+		if i < len(t.Origins) {
+			origin = t.Origins[i]
+		}
+		place := origin.find(file, field.Name, byID)
+		if place < 0 {
+			continue
+		}
+		if err := read.refused[place]; err != nil {
+			adapted.refused[len(fields)] = err
+		} else if c, err := newConversion(file[place].Type, field.Type, origin, byID); err != nil {
+			adapted.refused[len(fields)] = fmt.Errorf("it is of %v in the file, of %v in the table: %w", file[place].Type, field.Type, err)
+		} else if adapted.conversions[field.Name] = c; c.decodes() {
+			field.Type = file[place].Type
+		}
+		fields = append(fields, field)
+		adapted.leaves = append(adapted.leaves, read.leaves[place])
+	}
+	adapted.schema = arrow.NewSchema(fields, nil)
+	f.cached = adapted
+}
+
+// converts reports whether values of a column are decoded as another type than that of the table.
+func (f *footer) converts(column string) bool {
+	c := f.conversions[column]
+	return c != nil && c.decodes()
+}
+
+// convertedRange returns the range of a column with another type in the file: its bounds only if they have the same unit.
+func (f *footer) convertedRange(column string, r prune.Range) prune.Range {
+	if c := f.conversions[column]; c != nil && c.decodes() && !c.sameBounds() {
+		r.Low, r.High = nil, nil
+	}
+	return r
+}
+
+// statistics returns the range of a column in a row group of the file.
+func (f *parquetFile) statistics(footer *footer, rowGroup int, column string) prune.Range {
+	rows := footer.metadata.GetRowGroups()[rowGroup].GetNumRows()
+	if column == f.table.table.Kept {
+		return f.listed.keptRange(footer.firstRow(rowGroup), rows)
+	}
+	if value, ok := f.listed.Constants[column]; ok {
+		return constantRange(value, rows)
+	}
+	if len(footer.schema.FieldIndices(column)) == 0 {
+		return prune.Range{Nulls: rows}
+	}
+	return footer.convertedRange(column, footer.statistics(rowGroup, column))
+}
+
+// candidates returns the files that may have a row that meets the conditions, by their constants and ranges.
+func (s *parquetFiles) candidates(ctx context.Context, schema *arrow.Schema, where []expr.Expr) ([]*parquetFile, error) {
+	if s.table == nil {
+		return s.files, nil
+	}
+	possible, err := prune.Possible(ctx, schema, where, len(s.files), func(part int, column string) prune.Range {
+		return s.table.rangeOf(s.files[part].listed, column)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var files []*parquetFile
+	for i, file := range s.files {
+		if possible[i] {
+			files = append(files, file)
+		}
+	}
+	return files, nil
+}
+
+// tableColumn returns a column of a row group that is not in its file, or nil.
+func (d *groupDecoder) tableColumn(i int, rows int64) (*arrow.Chunked, error) {
+	if d.source.table == nil {
+		return nil, nil
+	}
+	field, listed := d.schema.Field(i), d.group.file.listed
+	if field.Name == d.source.table.Kept {
+		return listed.kept(d.group.footer.firstRow(d.group.index)+d.at, rows), nil
+	}
+	if value, ok := listed.Constants[field.Name]; ok {
+		return constantRows(value, rows)
+	}
+	if len(d.leaves[i]) == 0 {
+		return nulls(field.Type, rows), nil
+	}
+	return nil, nil
+}
+
+// fileType is the type of the values of a column as they are decoded.
+func (d *groupDecoder) fileType(i int) arrow.DataType {
+	if name := d.schema.Field(i).Name; d.group.footer.converts(name) {
+		return d.group.footer.schema.Field(d.group.footer.schema.FieldIndices(name)[0]).Type
+	}
+	return d.records.Field(i).Type
+}
+
+// conform makes decoded values those of the table. It takes the reference to the chunk.
+func (d *groupDecoder) conform(i int, chunk *arrow.Chunked) (*arrow.Chunked, error) {
+	c := d.group.footer.conversions[d.schema.Field(i).Name]
+	if c == nil || d.encoded[i] || arrow.TypeEqual(chunk.DataType(), d.records.Field(i).Type) && !c.decodes() {
+		return chunk, nil
+	}
+	defer chunk.Release()
+	return c.chunked(chunk)
+}

@@ -1,0 +1,226 @@
+package source
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/arrow/scalar"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/io/source/prune"
+	"github.com/gpuframe/gpuframe/objectstore"
+)
+
+// TableFiles are Parquet files of a table, as its metadata list them.
+type TableFiles struct {
+	// Name describes the table in plans and errors.
+	Name string
+	// Schema has the columns. All of them are nullable.
+	Schema *arrow.Schema
+	// Origins name the columns in the files, one for each field of the schema. Nil means the names of the schema.
+	Origins []Origin
+	// Kept is the name of a further column of bools, or empty: false for rows that a file has deleted.
+	Kept  string
+	Files []TableFile
+}
+
+// Origin names a column in files.
+type Origin struct {
+	// Name is the name in the files. Empty means the name of the field, or none if there is an ID.
+	Name string
+	// ID is the field ID. Zero means that the name is used; it also is in files of which no column has an ID.
+	ID int32
+	// Members are those of the fields of a struct, the element of a list, the key and the value of a map. Nil means
+	// the names of the type.
+	Members []Origin
+}
+
+// TableFile is one of the files.
+type TableFile struct {
+	// Path is the name of a file or the URL of an object.
+	Path string
+	// Rows is the number of rows in the file, or -1 if it is unknown. Plans use it as an estimate.
+	Rows int64
+	// Constants are columns with one value in all rows of the file, of the types of the schema. The file's own column of
+	// the name is not read.
+	Constants map[string]scalar.Scalar
+	// Deleted returns the numbers of deleted rows in [first, end), in order. Nil means that the file has none. It is called
+	// by several goroutines.
+	Deleted func(first, end int64) iter.Seq[int64]
+	// DeletedRows is the number of deleted rows.
+	DeletedRows int64
+	// Range returns the range of a column by the metadata. Nil means that no range is known. It is called by several goroutines.
+	Range func(column string) prune.Range
+}
+
+// Table is a source of the Parquet files of a table.
+//
+// # Columns
+//
+// A column that a file lacks is null. Values of a narrower type are converted: integers and floats to wider ones, decimals to
+// more digits, dates to timestamps, units of time. Columns with other types are errors, if they are read.
+//
+// # What is read
+//
+// Constants and ranges leave out files before they are opened. Of the others it reads what [Files.Parquet] reads.
+func (f Files) Table(table TableFiles) (Source, error) {
+	if err := table.check(); err != nil {
+		return nil, &Error{Source: table.Name, RowGroup: -1, Err: err}
+	}
+	fields, _ := changedFields(table.Schema.Fields(), nullableThroughout)
+	if table.Kept != "" {
+		fields = append(fields, arrow.Field{Name: table.Kept, Type: arrow.FixedWidthTypes.Boolean})
+	}
+	s := &parquetFiles{paths: &paths{patterns: []string{table.Name}}, table: &table, schema: arrow.NewSchema(fields, nil)}
+	for i := range table.Files {
+		listed := &table.Files[i]
+		p := path{name: objectstore.Display(listed.Path)}
+		store, err := f.storeOf(listed.Path)
+		if err != nil {
+			return nil, &Error{Source: table.Name, Path: p.name, RowGroup: -1, Err: err}
+		}
+		if store != nil {
+			p.object = &object{store: store, about: objectstore.Object{Name: listed.Path}, stale: true}
+		} else {
+			p.name = f.name(listed.Path)
+		}
+		s.paths.files = append(s.paths.files, p)
+		s.files = append(s.files, &parquetFile{path: p.name, open: f.opening(p), table: s, listed: listed})
+	}
+	return s, nil
+}
+
+func (t *TableFiles) check() error {
+	if t.Schema == nil {
+		return fmt.Errorf("the schema is nil: %w", ErrArgument)
+	}
+	if t.Origins != nil && len(t.Origins) != t.Schema.NumFields() {
+		return fmt.Errorf("%d origins for %d columns: %w", len(t.Origins), t.Schema.NumFields(), ErrArgument)
+	}
+	names := map[string]bool{t.Kept: t.Kept != ""}
+	for _, field := range t.Schema.Fields() {
+		if names[field.Name] {
+			return fmt.Errorf("the schema has the column %q twice: %w", field.Name, ErrArgument)
+		}
+		names[field.Name] = true
+	}
+	for _, file := range t.Files {
+		if file.Deleted != nil && t.Kept == "" {
+			return fmt.Errorf("%s has deleted rows, the table no column for them: %w", objectstore.Display(file.Path), ErrArgument)
+		}
+		for name, value := range file.Constants {
+			fields, ok := t.Schema.FieldsByName(name)
+			if !ok {
+				return unknownColumn(name, fieldNames(t.Schema), buffer.ErrSchema)
+			}
+			if !arrow.TypeEqual(fields[0].Type, value.DataType()) {
+				return fmt.Errorf("%s has a constant of %v for column %q of %v: %w", objectstore.Display(file.Path), value.DataType(), name, fields[0].Type, buffer.ErrSchema)
+			}
+		}
+	}
+	return nil
+}
+
+// rows estimates the number of rows, or returns -1.
+func (t *TableFiles) rows() (rows int64) {
+	for _, file := range t.Files {
+		if file.Rows < 0 {
+			return -1
+		}
+		rows += max(0, file.Rows-file.DeletedRows)
+	}
+	return rows
+}
+
+// rangeOf returns what is known of a column before the file is opened.
+func (t *TableFiles) rangeOf(file *TableFile, column string) prune.Range {
+	if value, ok := file.Constants[column]; ok {
+		return constantRange(value, file.Rows)
+	}
+	if file.Range == nil || column == t.Kept {
+		return prune.Unknown
+	}
+	return file.Range(column)
+}
+
+// constantRange is the range of a value in a number of rows, or in some if that is -1.
+func constantRange(value scalar.Scalar, rows int64) prune.Range {
+	if !value.IsValid() {
+		return prune.Range{Nulls: rows}
+	}
+	r := prune.Range{Valid: rows}
+	r.Low = constantBound(value)
+	r.High = r.Low
+	return r
+}
+
+// constantBound returns the value of a scalar as [prune.Range] describes it, or nil.
+func constantBound(value scalar.Scalar) any {
+	switch v := value.(type) {
+	case *scalar.Boolean:
+		return v.Value
+	case *scalar.Int8:
+		return int64(v.Value)
+	case *scalar.Int16:
+		return int64(v.Value)
+	case *scalar.Int32:
+		return int64(v.Value)
+	case *scalar.Int64:
+		return v.Value
+	case *scalar.Float32:
+		return floatBound(float64(v.Value))
+	case *scalar.Float64:
+		return floatBound(v.Value)
+	case *scalar.Date32:
+		return int64(v.Value)
+	case *scalar.Timestamp:
+		return int64(v.Value)
+	case *scalar.Decimal128:
+		return v.Value.BigInt()
+	case *scalar.String:
+		return slices.Clone(v.Data())
+	case *scalar.Binary:
+		return slices.Clone(v.Data())
+	}
+	return nil
+}
+
+// constantRows returns rows repetitions of a value, in several arrays if one cannot have them.
+func constantRows(value scalar.Scalar, rows int64) (*arrow.Chunked, error) {
+	step := rows
+	if v, ok := value.(scalar.BinaryScalar); ok && value.IsValid() && len(v.Data()) > 0 {
+		step = max(1, min(rows, int64(math.MaxInt32/len(v.Data()))))
+	}
+	var arrays []arrow.Array
+	defer func() { releaseAll(arrays) }()
+	for rows > 0 {
+		n := min(step, rows)
+		values, err := scalar.MakeArrayFromScalar(value, int(n), arrowmemory.DefaultAllocator)
+		if err != nil {
+			return nil, err
+		}
+		arrays, rows = append(arrays, values), rows-n
+	}
+	return arrow.NewChunked(value.DataType(), arrays), nil
+}
+
+func releaseAll(arrays []arrow.Array) {
+	for _, each := range arrays {
+		each.Release()
+	}
+}
+
+// nulls returns a column of nulls.
+func nulls(t arrow.DataType, rows int64) *arrow.Chunked {
+	builder := array.NewBuilder(arrowmemory.DefaultAllocator, t)
+	defer builder.Release()
+	builder.AppendNulls(int(rows))
+	values := builder.NewArray()
+	defer values.Release()
+	return arrow.NewChunked(t, []arrow.Array{values})
+}

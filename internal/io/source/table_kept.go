@@ -1,0 +1,50 @@
+package source
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/prune"
+)
+
+// Deleted rows are a column of bools, by which the query filters: the device drops them with the rows that do not meet other
+// conditions.
+
+// kept returns the column for rows of the file from one on.
+func (f *TableFile) kept(first, rows int64) *arrow.Chunked {
+	bits := arrowmemory.NewResizableBuffer(arrowmemory.DefaultAllocator)
+	defer bits.Release()
+	bits.Resize(int(bitutil.BytesForBits(rows)))
+	bitutil.SetBitsTo(bits.Bytes(), 0, rows, true)
+	if f.Deleted != nil {
+		for row := range f.Deleted(first, first+rows) {
+			bitutil.ClearBit(bits.Bytes(), int(row-first))
+		}
+	}
+	data := array.NewData(arrow.FixedWidthTypes.Boolean, int(rows), []*arrowmemory.Buffer{nil, bits}, nil, 0, 0)
+	defer data.Release()
+	values := array.NewBooleanData(data)
+	defer values.Release()
+	return arrow.NewChunked(values.DataType(), []arrow.Array{values})
+}
+
+// keptRange is the range of the column in rows of the file from one on.
+func (f *TableFile) keptRange(first, rows int64) prune.Range {
+	deleted := int64(0)
+	if f.Deleted != nil {
+		for range f.Deleted(first, first+rows) {
+			deleted++
+		}
+	}
+	return prune.Range{Low: deleted == 0, High: deleted < rows, Valid: rows}
+}
+
+// firstRow is the number of the first row of a row group in its file.
+func (f *footer) firstRow(rowGroup int) (row int64) {
+	for _, group := range f.metadata.GetRowGroups()[:rowGroup] {
+		row += group.GetNumRows()
+	}
+	return row
+}
