@@ -239,6 +239,32 @@ func TestFolderFaults(t *testing.T) {
 	}
 }
 
+// If no file can be renamed any more, those of the folder are kept in the hidden one, which the error names.
+func TestFilesThatCannotBePutBack(t *testing.T) {
+	record := folderRecord(property.Random(t), 20, []string{"a", "b"})
+	failure := errors.New("the disk is gone")
+	parent := t.TempDir()
+	folder := filepath.Join(parent, "out")
+	options := sink.FolderOptions{PartitionBy: []string{"city"}}
+	_, err := toFolder(t, folder, record, folderFormats["csv"].format, options)
+	require.NoError(t, err)
+	before, renames := len(filesBelow(t, parent)), 0
+	options.Existing = sink.Overwrite
+	defer sink.SetSystem(func(call string) error {
+		if call == "rename" {
+			renames++
+		}
+		if renames > before+1 { // of the new files, and of one before
+			return failure
+		}
+		return nil
+	})()
+	_, err = toFolder(t, folder, record, folderFormats["csv"].format, options)
+	require.ErrorIs(t, err, failure)
+	require.ErrorContains(t, err, "files of the folder before the write are in "+filepath.Join(folder, "."))
+	require.GreaterOrEqual(t, len(filesBelow(t, parent)), 2*before)
+}
+
 // A reader that fails, or a context that ends, leaves the folder as it was.
 func TestFoldersOfFailedQueries(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})

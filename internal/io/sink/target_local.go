@@ -21,6 +21,7 @@ type localFolder struct {
 	// fresh reports that the folder does not exist: the hidden one is in the same folder and becomes it. Otherwise it is within.
 	fresh  bool
 	staged bool     // the hidden folder exists
+	kept   bool     // it has files of the folder that could not be put back
 	files  []string // that are finished
 	undo   []func() error
 }
@@ -136,7 +137,10 @@ func (l *localFolder) commit(ctx context.Context, c change) error {
 	}
 	if err := l.change(c); err != nil {
 		for _, undo := range slices.Backward(l.undo) {
-			err = errors.Join(err, undo())
+			if failure := undo(); failure != nil {
+				l.kept = true
+				err = errors.Join(err, fmt.Errorf("files of the folder before the write are in %s: %w", l.staging, failure))
+			}
 		}
 		return err
 	}
@@ -170,7 +174,7 @@ func (l *localFolder) rename(from, to string) error {
 	if err := system.rename(from, to); err != nil {
 		return err
 	}
-	l.undo = append(l.undo, func() error { return os.Rename(to, from) })
+	l.undo = append(l.undo, func() error { return system.rename(to, from) })
 	return nil
 }
 
@@ -207,4 +211,9 @@ func (l *localFolder) removeEmpty(paths []string) {
 	}
 }
 
-func (l *localFolder) abort(context.Context) error { return os.RemoveAll(l.staging) }
+func (l *localFolder) abort(context.Context) error {
+	if l.kept {
+		return nil
+	}
+	return os.RemoveAll(l.staging)
+}
