@@ -118,9 +118,9 @@ func (out *output) inFolder(isFile bool) (bool, error) {
 		out.folder.FileBytes = int64(bytes)
 	}
 	f := out.folder
-	inFolder := len(f.PartitionBy) > 0 || f.FileRows != 0 || f.FileBytes != 0 || f.Existing != gpuframe.RefuseExisting || f.Manifest != ""
+	inFolder := len(f.PartitionBy) > 0 || f.FileRows != 0 || f.MostFiles != 0 || f.FileBytes != 0 || f.Existing != gpuframe.RefuseExisting || f.Manifest != ""
 	if inFolder && (!isFile || out.path == "") {
-		return false, errors.New("--partition-by, --file-rows, --file-bytes, --existing and --manifest are for files of a folder: give --output and --to")
+		return false, errors.New("--partition-by, --file-rows, --file-bytes, --most-files, --existing and --manifest are for files of a folder: give --output and --to")
 	}
 	return inFolder, nil
 }

@@ -19,6 +19,30 @@ var aggregates = map[string]string{
 	"std_dev": "stddev", "variance": "variance", "stddev": "stddev", "stddev_samp": "stddev", "stddev_pop": "stddev_pop", "var_samp": "variance", "var_pop": "var_pop",
 }
 
+// populations are the aggregates of whole populations for those of samples.
+var populations = map[string]string{"stddev": "stddev_pop", "variance": "var_pop"}
+
+// hasAggregate reports whether an expression is of an aggregate.
+func hasAggregate(list []tree.Expr) (found bool) {
+	names := map[string]bool{}
+	for _, name := range aggregates {
+		names[name] = true
+	}
+	for _, e := range list {
+		tree.Walk(e, func(n tree.Node, _ int) bool {
+			if c, ok := n.(*tree.Call); ok && c.Over == nil && (names[c.Name[0].Text] || populations[c.Name[0].Text] != "" || strings.HasSuffix(c.Name[0].Text, "_pop")) {
+				found = true
+			}
+			_, isQuery := n.(*tree.Query)
+			return !found && !isQuery
+		})
+	}
+	return found
+}
+
+// Limits of grouping sets: their number, and the number of their keys with those that they lack.
+const maxSets, maxSetKeys = 256, 4096
+
 // aggregate translates groups and their measures. The fields are the expressions of all groups, the measures, and
 // with several grouping sets the place of a row's set.
 func (t *translator) aggregate(path string, r *substraitpb.AggregateRel) (*block, error) {
@@ -59,18 +83,15 @@ func (t *translator) aggregate(path string, r *substraitpb.AggregateRel) (*block
 
 // groupings returns the distinct expressions of all grouping sets, and the sets as their places.
 func (t *translator) groupings(path string, b *block, r *substraitpb.AggregateRel) (keys []tree.Expr, sets [][]int, err error) {
-	var source []*substraitpb.Expression
+	source := slices.Clone(r.GetGroupingExpressions())
+	places := map[string]int{}
 	place := func(e *substraitpb.Expression) int {
-		for i, other := range source {
-			if proto.Equal(e, other) {
-				return i
-			}
+		data, _ := proto.MarshalOptions{Deterministic: true}.Marshal(e) // the expressions of a plan that was read
+		if _, ok := places[string(data)]; !ok {
+			places[string(data)] = len(source)
+			source = append(source, e)
 		}
-		source = append(source, e)
-		return len(source) - 1
-	}
-	for _, e := range r.GetGroupingExpressions() {
-		source = append(source, e)
+		return places[string(data)]
 	}
 	for i, g := range r.GetGroupings() {
 		var set []int
@@ -84,6 +105,14 @@ func (t *translator) groupings(path string, b *block, r *substraitpb.AggregateRe
 			set = append(set, int(n))
 		}
 		sets = append(sets, set)
+	}
+	if len(sets) > 1 && (len(sets) > maxSets || len(sets)*len(source) > maxSetKeys) {
+		return nil, nil, failed(path, "%d grouping sets of %d expressions, expected %d sets and %d for both at most", len(sets), len(source), maxSets, maxSetKeys)
+	}
+	for i := range source {
+		if !slices.ContainsFunc(sets, func(set []int) bool { return slices.Contains(set, i) }) {
+			return nil, nil, failed(element(path+".groupingExpressions", i), "no grouping set has it")
+		}
 	}
 	if keys, err = t.expressions(path+".groupings", b, source); err != nil {
 		return nil, nil, err
@@ -126,6 +155,14 @@ func placeOfSet(path string, keys []tree.Expr, sets [][]int) (tree.Expr, error) 
 	if len(keys) == 0 {
 		return nil, failed(path, "%d equal grouping sets are not supported", len(sets))
 	}
+	equal := map[string]bool{}
+	for _, key := range keys {
+		text := parse.Format(key)
+		if equal[text] {
+			return nil, failed(path, "equal expressions in several grouping sets are not supported")
+		}
+		equal[text] = true
+	}
 	c := &tree.Case{}
 	seen := map[string]bool{}
 	for i, set := range sets {
@@ -138,11 +175,11 @@ func placeOfSet(path string, keys []tree.Expr, sets [][]int) (tree.Expr, error) 
 			terms = append(terms, binary("=", call("grouping", key), left))
 		}
 		condition := and(terms)
-		if text := parse.Format(condition); seen[text] {
+		text := parse.Format(condition)
+		if seen[text] {
 			return nil, failed(path, "equal grouping sets are not supported")
-		} else {
-			seen[text] = true
 		}
+		seen[text] = true
 		c.Branches = append(c.Branches, tree.Branch{When: condition, Then: integer(int64(i))})
 	}
 	return &tree.Cast{X: c, Type: &tree.Type{Name: "integer"}}, nil
@@ -159,10 +196,8 @@ func (t *translator) measure(path string, b *block, m *substraitpb.AggregateRel_
 	if err != nil {
 		return nil, err
 	}
-	switch f.GetPhase() {
-	case substraitpb.AggregationPhase_AGGREGATION_PHASE_UNSPECIFIED, substraitpb.AggregationPhase_AGGREGATION_PHASE_INITIAL_TO_RESULT:
-	default:
-		return nil, failed(c.path, "phase %s is not supported: a plan of whole aggregates", f.GetPhase())
+	if err := whole(c.path, f.GetPhase()); err != nil {
+		return nil, err
 	}
 	e := aggregated(c, name, f.GetInvocation())
 	if len(f.GetSorts()) > 0 {
@@ -178,6 +213,15 @@ func (t *translator) measure(path string, b *block, m *substraitpb.AggregateRel_
 	return finished(c, e)
 }
 
+// whole refuses parts of aggregates.
+func whole(path string, phase substraitpb.AggregationPhase) error {
+	switch phase {
+	case substraitpb.AggregationPhase_AGGREGATION_PHASE_UNSPECIFIED, substraitpb.AggregationPhase_AGGREGATION_PHASE_INITIAL_TO_RESULT:
+		return nil
+	}
+	return failed(path, "phase %s is not supported: a plan of whole aggregates", phase)
+}
+
 // aggregateName returns the name in SQL of an aggregate with its options.
 func aggregateName(c *invocation, what string) (string, error) {
 	name, ok := aggregates[c.name]
@@ -188,8 +232,8 @@ func aggregateName(c *invocation, what string) (string, error) {
 	for _, choice := range c.choices {
 		distribution = strings.ToLower(choice)
 	}
-	if distribution == "population" {
-		name = map[string]string{"stddev": "stddev_pop", "variance": "var_pop"}[name]
+	if of := populations[name]; distribution == "population" && of != "" {
+		name = of
 	}
 	return name, nil
 }
@@ -219,7 +263,7 @@ func finished(c *invocation, e *tree.Call) (tree.Expr, error) {
 // ofInteger casts a sum to the integer that the plan declares.
 func ofInteger(c *invocation, e tree.Expr) (tree.Expr, error) {
 	typ, err := typeOf(c.path, c.output)
-	if err != nil || !integers[typ.Name] { // plans without types of results too
+	if err != nil || integers[typ.Name] == 0 { // plans without types of results too
 		return e, nil
 	}
 	return &tree.Cast{X: e, Type: typ}, nil

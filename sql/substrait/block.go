@@ -57,6 +57,9 @@ func (b *block) named(path string, names []string) (*tree.Query, error) {
 	if b.from != nil {
 		s.From = []tree.Table{b.from}
 	}
+	if b.grouped && b.group == nil && len(b.having) == 0 && !hasAggregate(b.fields) { // one row, whatever its fields are
+		s.Having = binary(">=", &tree.Call{Name: []tree.Name{{Text: "count"}}, Star: true}, integer(0))
+	}
 	for i, f := range b.fields {
 		name := fieldName(i)
 		if i < len(names) {
@@ -121,6 +124,14 @@ func and(terms []tree.Expr) tree.Expr {
 		return terms[0]
 	}
 	return &tree.Logic{Terms: terms}
+}
+
+// or joins conditions of which one holds.
+func or(terms []tree.Expr) tree.Expr {
+	if len(terms) == 1 {
+		return terms[0]
+	}
+	return &tree.Logic{Or: true, Terms: terms}
 }
 
 func call(name string, arguments ...tree.Expr) *tree.Call {

@@ -2,6 +2,7 @@ package substrait
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/substrait-io/substrait-protobuf/go/substraitpb"
 	"google.golang.org/protobuf/proto"
@@ -90,10 +91,9 @@ func (t *translator) reference(path string, b *block, r *substraitpb.Expression_
 	if err != nil {
 		return nil, err
 	}
-	tree.Walk(e, func(tree.Node, int) bool { // the statement repeats the field
-		t.parts++
-		return t.parts <= maxParts
-	})
+	if err := t.use(path, e); err != nil {
+		return nil, err
+	}
 	for child := segment.GetChild(); child != nil; {
 		switch s := child.GetReferenceType().(type) {
 		case *substraitpb.Expression_ReferenceSegment_ListElement_:
@@ -178,22 +178,46 @@ func (t *translator) multiOrList(path string, b *block, e *substraitpb.Expressio
 	if err != nil {
 		return nil, err
 	}
-	in := &tree.In{X: &tree.Row{Items: x}}
+	var options []tree.Expr
 	for i, option := range e.GetOptions() {
-		list, err := t.expressions(element(path+".options", i), b, option.GetFields())
+		at := element(path+".options", i)
+		list, err := t.expressions(at, b, option.GetFields())
 		if err != nil {
 			return nil, err
 		}
-		in.List = append(in.List, &tree.Row{Items: list})
+		if len(list) != len(x) {
+			return nil, failed(at, "it has %d values, expected %d", len(list), len(x))
+		}
+		var equal []tree.Expr // a comparison of rows would have nulls as equal
+		for k, value := range list {
+			if err := t.use(at, x[k]); err != nil {
+				return nil, err
+			}
+			equal = append(equal, binary("=", x[k], value))
+		}
+		options = append(options, and(equal))
 	}
-	if len(in.List) == 0 {
-		return nil, failed(path, "it has no options")
+	if len(options) == 0 || len(x) == 0 {
+		return nil, failed(path, "it has no options, or no values")
 	}
-	return in, nil
+	return or(options), nil
 }
 
-// integers are the types of integers.
-var integers = map[string]bool{"tinyint": true, "smallint": true, "integer": true, "bigint": true}
+// integers are the types of integers, with their numbers of bits.
+var integers = map[string]int{"tinyint": 8, "smallint": 16, "integer": 32, "bigint": 64}
+
+// isOfType reports whether a literal has a value of a type.
+func isOfType(e tree.Expr, typ string) bool {
+	l, ok := e.(*tree.Literal)
+	switch {
+	case !ok:
+		return false
+	case l.Kind == tree.Integer && integers[typ] > 0:
+		_, err := strconv.ParseInt(l.Text, 10, integers[typ])
+		return err == nil
+	}
+	return l.Kind == tree.Text && typ == "varchar"
+}
 
 func (t *translator) cast(path string, b *block, e *substraitpb.Expression_Cast) (tree.Expr, error) {
 	x, err := t.expression(path+".input", b, e.GetInput())
@@ -204,7 +228,7 @@ func (t *translator) cast(path string, b *block, e *substraitpb.Expression_Cast)
 	if err != nil {
 		return nil, err
 	}
-	if l, ok := x.(*tree.Literal); ok && (l.Kind == tree.Integer && integers[typ.Name] || l.Kind == tree.Text && typ.Name == "varchar") {
+	if isOfType(x, typ.Name) {
 		return x, nil // functions of SQL need literals for some arguments
 	}
 	return &tree.Cast{X: x, Type: typ, Try: e.GetFailureBehavior() == substraitpb.Expression_Cast_FAILURE_BEHAVIOR_RETURN_NULL}, nil

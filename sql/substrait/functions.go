@@ -98,11 +98,10 @@ var scalars = map[string]scalar{
 	"sin": named("sin", 1, 1), "cos": named("cos", 1, 1), "tan": named("tan", 1, 1), "asin": named("asin", 1, 1), "acos": named("acos", 1, 1),
 	"atan": named("atan", 1, 1), "atan2": named("atan2", 2, 2), "sinh": named("sinh", 1, 1), "cosh": named("cosh", 1, 1), "tanh": named("tanh", 1, 1),
 	"asinh": named("asinh", 1, 1), "acosh": named("acosh", 1, 1), "atanh": named("atanh", 1, 1), "radians": named("radians", 1, 1), "degrees": named("degrees", 1, 1),
-	"bitwise_and": chain("&"), "bitwise_or": chain("|"), "bitwise_xor": named("xor", 2, 2), "shift_left": chain("<<"), "shift_right": chain(">>"),
-	"bitwise_not": {1, 1, func(c *invocation) (tree.Expr, error) { return &tree.Unary{Op: "~", X: c.values[0]}, nil }},
+	"bitwise_and": chain("&"), "bitwise_or": chain("|"), "bitwise_xor": named("xor", 2, 2),
 
 	"ln": named("ln", 1, 1), "log10": named("log10", 1, 1), "log2": named("log2", 1, 1), "log1p": named("log1p", 1, 1), "logb": {2, 2, logarithm},
-	"ceil": named("ceil", 1, 1), "floor": named("floor", 1, 1), "round": {1, 2, rounded}, "trunc": named("trunc", 1, 1),
+	"ceil": named("ceil", 1, 1), "floor": named("floor", 1, 1), "round": named("round", 1, 2), "trunc": named("trunc", 1, 1),
 
 	"equal": chain("="), "not_equal": chain("<>"), "lt": chain("<"), "lte": chain("<="), "gt": chain(">"), "gte": chain(">="),
 	"between": {3, 3, func(c *invocation) (tree.Expr, error) {
@@ -112,7 +111,7 @@ var scalars = map[string]scalar{
 	"is_false": is(tree.IsFalse, false), "is_not_false": is(tree.IsFalse, true),
 	"is_distinct_from": distinct(false), "is_not_distinct_from": distinct(true),
 	"is_nan": named("isnan", 1, 1), "is_finite": named("isfinite", 1, 1), "is_infinite": named("isinf", 1, 1),
-	"nullif": named("nullif", 2, 2), "coalesce": named("coalesce", 1, many), "least": named("least", 1, many), "greatest": named("greatest", 1, many),
+	"nullif": named("nullif", 2, 2), "coalesce": named("coalesce", 1, many), "least": nullIfAny("least"), "greatest": nullIfAny("greatest"), "least_skip_null": named("least", 1, many), "greatest_skip_null": named("greatest", 1, many),
 
 	"and": logic(false), "or": logic(true), "xor": {2, 2, xor},
 	"not": {1, 1, func(c *invocation) (tree.Expr, error) { return not(c.values[0]), nil }},
@@ -124,12 +123,12 @@ var scalars = map[string]scalar{
 	"bit_length": {1, 1, func(c *invocation) (tree.Expr, error) {
 		return binary("*", call("octet_length", c.values[0]), integer(8)), nil
 	}},
-	"ltrim": trimmed("ltrim"), "rtrim": trimmed("rtrim"), "trim": trimmed("trim"), "btrim": trimmed("trim"),
+	"ltrim": trimmed("^ +"), "rtrim": trimmed(" +$"), "trim": trimmed("^ +| +$"), "btrim": trimmed("^ +| +$"),
 	"left": named("left", 2, 2), "right": named("right", 2, 2), "lpad": padding("lpad"), "rpad": padding("rpad"),
 	"string_split": named("string_split", 2, 2), "regexp_match_substring": named("regexp_extract", 2, 2),
 
 	"extract": {1, 3, extract}, "strftime": named("strftime", 2, 2), "strptime_date": parsed("date"), "strptime_timestamp": parsed("timestamp"),
-	"add_intervals": chain("+"), "date_part": {1, 2, extract}, "year": named("year", 1, 1),
+	"date_part": {1, 2, extract}, "year": named("year", 1, 1),
 }
 
 // divide divides. A division of integers is one of integers; a decimal is rounded to its type.
@@ -154,31 +153,40 @@ func logarithm(c *invocation) (tree.Expr, error) {
 	return binary("/", call("ln", c.values[0]), call("ln", c.values[1])), nil
 }
 
-func rounded(c *invocation) (tree.Expr, error) {
-	if c.options["rounding"] == "tie_to_even" {
-		return nil, failed(c.path, "rounding to even numbers is not supported: TIE_AWAY_FROM_ZERO")
-	}
-	return call("round", c.values...), nil
-}
-
 func xor(c *invocation) (tree.Expr, error) { return binary("<>", c.values[0], c.values[1]), nil }
 
 // concatenated joins texts. A null makes the result null, unless the plan says otherwise.
 func concatenated(c *invocation) (tree.Expr, error) {
-	if c.options["null_handling"] == "ignore_nulls" || len(c.values) == 1 {
+	if c.options["null_handling"] == "ignore_nulls" {
 		return call("concat", c.values...), nil
+	}
+	if len(c.values) == 1 {
+		return c.values[0], nil
 	}
 	return chain("||").make(c)
 }
 
-func trimmed(name string) scalar {
+// nullIfAny is a function that skips nulls in SQL, and is null for each in Substrait.
+func nullIfAny(name string) scalar {
+	return scalar{1, many, func(c *invocation) (tree.Expr, error) {
+		var nulls []tree.Expr
+		for _, e := range c.values {
+			nulls = append(nulls, &tree.Is{X: e, State: tree.IsNull})
+		}
+		null := tree.Branch{When: or(nulls), Then: &tree.Literal{Kind: tree.Null}}
+		return &tree.Case{Branches: []tree.Branch{null}, Else: call(name, c.values...)}, nil
+	}}
+}
+
+// trimmed removes the spaces that a pattern finds. Functions of SQL remove other white space too.
+func trimmed(pattern string) scalar {
 	return scalar{1, 2, func(c *invocation) (tree.Expr, error) {
 		if len(c.values) == 2 {
 			if l, ok := c.values[1].(*tree.Literal); !ok || l.Text != " " {
-				return nil, failed(c.path, "%s of other characters than spaces is not supported", name)
+				return nil, failed(c.path, "%s of other characters than spaces is not supported", c.name)
 			}
 		}
-		return call(name, c.values[0]), nil
+		return call("regexp_replace", c.values[0], textLiteral(pattern), textLiteral(""), textLiteral("g")), nil
 	}}
 }
 
@@ -226,19 +234,24 @@ func extract(c *invocation) (tree.Expr, error) {
 	if !ok {
 		return nil, failed(c.path, "extract has no component %s", words[0])
 	}
-	return call("date_part", textLiteral(part), values[0]), nil
+	e := call("date_part", textLiteral(part), values[0])
+	if part == "epoch" { // whole seconds
+		return &tree.Cast{X: call("floor", e), Type: &tree.Type{Name: "bigint"}}, nil
+	}
+	return e, nil
 }
 
 // scalarFunction translates a call of a scalar function.
 func (t *translator) scalarFunction(path string, b *block, e *substraitpb.Expression_ScalarFunction) (tree.Expr, error) {
+	f, ok := scalars[t.functions[e.GetFunctionReference()]]
+	if name, declared := t.functions[e.GetFunctionReference()]; declared && !ok {
+		return nil, failed(path+"."+name, "function %s is not supported", name)
+	}
 	c, err := t.invocation(path, b, e)
 	if err != nil {
 		return nil, err
 	}
-	f, ok := scalars[c.name]
 	switch {
-	case !ok:
-		return nil, failed(c.path, "function %s is not supported", c.name)
 	case len(c.values) < f.least || len(c.values) > f.most:
 		return nil, failed(c.path, "function %s has %d arguments, expected %d or more and %d at most", c.name, len(c.values), f.least, f.most)
 	}
@@ -261,7 +274,7 @@ func (t *translator) invocation(path string, b *block, f called) (*invocation, e
 	}
 	c := &invocation{path: path + "." + name, name: name, output: f.GetOutputType()}
 	var err error
-	if c.options, err = choose(c.path, f.GetOptions()); err != nil {
+	if c.options, err = choose(c.path, name, f.GetOptions()); err != nil {
 		return nil, err
 	}
 	for i, a := range f.GetArguments() {

@@ -134,10 +134,15 @@ var kinds = map[string]tree.JoinKind{
 // joined joins two blocks. on returns the conditions on the fields of both.
 func (t *translator) joined(path string, left, right *block, kind string, on func(both *block) ([]tree.Expr, error)) (*block, error) {
 	if other, ok := strings.CutPrefix(kind, "RIGHT_"); ok { // the sides change places, the fields of the condition do not
-		return t.joined(path, right, left, "LEFT_"+other, func(both *block) ([]tree.Expr, error) {
-			n := len(right.fields)
-			return on(&block{fields: append(both.fields[n:len(both.fields):len(both.fields)], both.fields[:n]...)})
+		n := len(right.fields)
+		swapped := func(fields []tree.Expr) []tree.Expr { return append(fields[n:len(fields):len(fields)], fields[:n]...) }
+		b, err := t.joined(path, right, left, "LEFT_"+other, func(both *block) ([]tree.Expr, error) {
+			return on(&block{fields: swapped(both.fields)})
 		})
+		if err == nil && other == "SINGLE" {
+			b.fields = swapped(b.fields)
+		}
+		return b, err
 	}
 	k, ok := kinds[kind]
 	if !ok && kind != "LEFT_SINGLE" && kind != "LEFT_MARK" {

@@ -13,12 +13,15 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql"
 	"github.com/gpuframe/gpuframe/sql/parse"
+	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
-// maxLevels limits the depth of relations and expressions, maxParts their number.
 const (
+	// maxLevels limits the depth of relations and expressions, maxParts their number.
 	maxLevels = 300
 	maxParts  = 1 << 20
+	// maxName limits names of functions, which are in paths of errors.
+	maxName = 100
 )
 
 // decode reads a plan in binary form, or in the JSON of protocol buffers: then its first byte is a brace. Fields
@@ -65,13 +68,19 @@ func Statement(plan []byte) (string, error) {
 }
 
 func statement(plan *substraitpb.Plan) (string, error) {
-	t := &translator{functions: map[uint32]string{}, bound: map[uint32]*substraitpb.Expression_Literal{}}
+	t := &translator{functions: map[uint32]string{}, bound: map[uint32]*substraitpb.Expression_Literal{}, weights: map[tree.Expr]int{}, tables: map[string]string{}}
 	t.replacing = replacing[strings.ToLower(plan.GetVersion().GetProducer())]
 	for _, e := range plan.GetExtensions() {
 		if f := e.GetExtensionFunction(); f != nil {
 			name, _, _ := strings.Cut(f.GetName(), ":")
+			if len(name) > maxName {
+				return "", failed("plan.extensions", "a function has a name of %d bytes, expected %d at most", len(name), maxName)
+			}
 			t.functions[f.GetFunctionAnchor()] = strings.ToLower(name)
 		}
+	}
+	if plan.GetAdvancedExtensions().GetEnhancement() != nil {
+		return "", failed("plan", "it has an enhancement: these alter what a plan means, and none is known")
 	}
 	for _, b := range plan.GetParameterBindings() {
 		t.bound[b.GetParameterAnchor()] = b.GetValue()

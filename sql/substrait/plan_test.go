@@ -17,7 +17,7 @@ import (
 )
 
 // declared are the functions of the plans of these tests, by their anchors.
-var declared = []string{"equal:any_any", "gt:any_any", "add:i64_i64", "multiply", "sum:i64", "count:", "avg:i64", "row_number", "divide:i64_i64", "concat", "and:bool", "extract", "nothing", "max:i64", "lt:any_any", "sum0:i64"}
+var declared = []string{"equal:any_any", "gt:any_any", "add:i64_i64", "multiply", "sum:i64", "count:", "avg:i64", "row_number", "divide:i64_i64", "concat", "and:bool", "extract", "nothing", "max:i64", "lt:any_any", "sum0:i64", "least", "trim"}
 
 // plan is a plan in JSON with a root.
 func plan(relation string, names ...string) string {
@@ -164,6 +164,13 @@ func TestPlans(t *testing.T) {
 		{"condition on a window", plan(filter(project(3, people, field(0), `{"windowFunction": {"functionReference": `+fmt.Sprint(anchor("row_number"))+`, "sorts": [{"expr": `+field(2)+`}]}}`), function("equal", field(1), number(1))), "a", "b"), "Bo 1"},
 		{"division of integers", plan(project(3, people, function("divide", field(2), number(7))), "a"), "4|2|7|null"},
 		{"case", plan(project(3, people, `{"ifThen": {"ifs": [{"if": `+function("gt", field(2), number(25))+`, "then": `+number(1)+`}], "else": `+number(0)+`}}`), "a"), "1|0|1|0"},
+		{"one row of an aggregate without its measures", plan(project(1, grouped(people, "", measure("count")), number(7)), "a"), "7"},
+		{"a null is not in a list of rows", plan(project(3, people, field(0), `{"multiOrList": {"value": [`+field(1)+`, `+field(2)+`], "options": [{"fields": [{"literal": {"string": "Oslo"}}, `+number(50)+`]}]}}`), "a", "b"), "Ada false|Bo false|Cy true|Di null"},
+		{"right single join", plan(sorted(`{"join": {"left": `+project(2, cities, field(1), field(0))+`, "right": `+project(3, people, field(0), field(1))+`, "type": "JOIN_TYPE_RIGHT_SINGLE", "expression": `+function("equal", field(1), field(3))+`}}`, field(2)), "country", "city", "name", "of"), "NO Oslo Ada Oslo|CH Bern Bo Bern|NO Oslo Cy Oslo|null null Di null"},
+		{"least is null for a null", plan(project(3, people, function("least", field(2), number(40))), "a"), "30|20|40|null"},
+		{"trim removes spaces", plan(`{"project": {"common": {"emit": {"outputMapping": [1]}}, "input": {"read": {"baseSchema": {"names": ["a"]}, "virtualTable": {"values": [{"fields": [{"string": "  \tx  "}]}]}}}, "expressions": [`+function("trim", field(0))+`]}}`, "a"), "\tx"},
+		{"concat of one null", plan(project(3, people, function("concat", field(1))), "a"), "Oslo|Bern|Oslo|null"},
+		{"a literal beyond its type", plan(project(3, people, `{"cast": {"type": {"i8": {}}, "input": `+number(300)+`, "failureBehavior": "FAILURE_BEHAVIOR_RETURN_NULL"}}`), "a"), "null|null|null|null"},
 		{"a list of values", plan(project(3, filter(people, `{"singularOrList": {"value": `+field(2)+`, "options": [`+number(20)+`, `+number(50)+`]}}`), field(0)), "a"), "Bo|Cy"},
 		{"virtual table", plan(`{"read": {"baseSchema": {"names": ["a", "b"]}, "virtualTable": {"values": [{"fields": [{"i64": "1"}, {"string": "x"}]}, {"fields": [{"i64": "2"}, {"null": {"string": {}}}]}]}}}`, "a", "b"), "1 x|2 null"},
 		{"dates", plan(`{"read": {"baseSchema": {"names": ["a", "b"]}, "virtualTable": {"values": [{"fields": [{"date": 10957}, {"decimal": {"value": "hf///////////////////w==", "precision": 10, "scale": 2}}]}]}}}`, "a", "b"), "2000-01-01 -1.23"},
@@ -234,6 +241,14 @@ func TestErrors(t *testing.T) {
 		{"undeclared", plan(filter(people, function("other")), "a"), "root.filter.condition: the plan declares no function 99"},
 		{"arguments", plan(filter(people, function("gt", field(0))), "a"), "function gt has 1 arguments"},
 		{"option", plan(filter(people, `{"scalarFunction": {"functionReference": 0, "arguments": [], "options": [{"name": "case_sensitivity", "preference": ["CASE_INSENSITIVE"]}]}}`), "a"), "option case_sensitivity with CASE_INSENSITIVE is not supported, only CASE_SENSITIVE"},
+		{"one grouping set of two expressions", plan(`{"aggregate": {"input": `+people+`, "groupingExpressions": [`+field(0)+`, `+field(1)+`], "groupings": [{"expressionReferences": [0]}]}}`, "a", "b"), "root.aggregate.groupingExpressions[1]: no grouping set has it"},
+		{"equal grouping expressions", plan(`{"aggregate": {"input": `+project(3, people, field(1), field(1))+`, "groupingExpressions": [`+field(0)+`, `+field(1)+`], "groupings": [{"expressionReferences": [0]}, {"expressionReferences": [1]}]}}`, "a", "b", "c"), "equal expressions in several grouping sets"},
+		{"many grouping sets", plan(grouped(people, strings.Repeat(by(field(0))+", ", 300)+by()), "a"), "301 grouping sets of 1 expressions, expected 256 sets"},
+		{"an enhancement", plan(`{"filter": {"input": `+people+`, "condition": {"literal": {"boolean": true}}, "advancedExtension": {"enhancement": {"@type": "type.googleapis.com/substrait.Plan"}}}}`, "a", "b", "c"), "the relation has an enhancement"},
+		{"tables of two schemas", plan(`{"cross": {"left": `+cities+`, "right": `+strings.Replace(cities, "main", "other", 1)+`}}`, "a", "b", "c", "d"), "the tables main.cities and other.cities have one name"},
+		{"a part of an aggregate", plan(grouped(people, "", strings.Replace(measure("count"), `{"measure": {`, `{"measure": {"phase": "AGGREGATION_PHASE_INITIAL_TO_INTERMEDIATE", `, 1)), "a"), "phase AGGREGATION_PHASE_INITIAL_TO_INTERMEDIATE is not supported"},
+		{"a long name", `{"extensions": [{"extensionFunction": {"name": "` + strings.Repeat("x", 101) + `"}}], "relations": [{"root": {"input": ` + people + `}}]}`, "a function has a name of 101 bytes"},
+		{"a long text that is repeated", plan(`{"project": {"common": {"emit": {"outputMapping": [3` + strings.Repeat(", 3", 200) + `]}}, "input": ` + people + `, "expressions": [{"literal": {"string": "` + strings.Repeat("x", 100_000) + `"}}]}}`), "the statement of the plan is longer"},
 		{"offset", plan(`{"fetch": {"input": `+people+`, "offset": -1}}`, "a"), "it is -1, expected 0 or more"},
 		{"names", plan(people, "a", "b", "c", "d"), "root: it has 4 names for 3 columns"},
 		{"write", plan(`{"write": {}}`, "a"), "relation Write is not supported"},

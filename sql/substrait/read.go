@@ -19,6 +19,11 @@ func (t *translator) read(path string, r *substraitpb.ReadRel) (*block, error) {
 		if len(list) == 0 {
 			return nil, failed(path+".namedTable", "it has no name")
 		}
+		last, whole := strings.ToLower(list[len(list)-1]), strings.Join(list, ".")
+		if other, ok := t.tables[last]; ok && !strings.EqualFold(other, whole) {
+			return nil, failed(path+".namedTable", "the tables %s and %s have one name in a session", other, whole)
+		}
+		t.tables[last] = whole
 		b.from = &tree.TableName{Name: []tree.Name{quoted(list[len(list)-1])}, Alias: tree.Alias{Name: quoted(alias)}}
 	case *substraitpb.ReadRel_VirtualTable_:
 		var err error
@@ -44,11 +49,11 @@ func (t *translator) read(path string, r *substraitpb.ReadRel) (*block, error) {
 		}
 		b.filter(e)
 	}
-	return masked(path+".projection", b, r.GetProjection())
+	return t.masked(path+".projection", b, r.GetProjection())
 }
 
 // masked keeps the columns of a projection.
-func masked(path string, b *block, mask *substraitpb.Expression_MaskExpression) (*block, error) {
+func (t *translator) masked(path string, b *block, mask *substraitpb.Expression_MaskExpression) (*block, error) {
 	if mask.GetSelect() == nil {
 		return b, nil
 	}
@@ -59,6 +64,9 @@ func masked(path string, b *block, mask *substraitpb.Expression_MaskExpression) 
 		}
 		f, err := b.field(element(path, i), item.GetField())
 		if err != nil {
+			return nil, err
+		}
+		if err := t.use(path, f); err != nil {
 			return nil, err
 		}
 		fields = append(fields, f)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/substrait-io/substrait-protobuf/go/substraitpb"
+	"github.com/substrait-io/substrait-protobuf/go/substraitpb/extensions"
 
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
@@ -24,6 +25,11 @@ type translator struct {
 	outer []*block
 	// levels is the depth of the relation or expression, parts the number of all until now.
 	levels, parts int
+	// text is about the length of the repeated expressions of the statement, weights those of expressions.
+	text    int
+	weights map[tree.Expr]int
+	// tables are the whole names of tables by their last parts.
+	tables map[string]string
 }
 
 // enter counts a part of the plan. Its caller calls leave.
@@ -51,6 +57,7 @@ func (t *translator) relation(path string, r *substraitpb.Rel) (*block, error) {
 	var err error
 	var common interface {
 		GetCommon() *substraitpb.RelCommon
+		GetAdvancedExtension() *extensions.AdvancedExtension
 	}
 	switch r := r.GetRelType().(type) {
 	case *substraitpb.Rel_Read:
@@ -109,11 +116,14 @@ func (t *translator) relation(path string, r *substraitpb.Rel) (*block, error) {
 	if err != nil {
 		return nil, err
 	}
-	return emitted(path, b, common.GetCommon())
+	if common.GetAdvancedExtension().GetEnhancement() != nil || common.GetCommon().GetAdvancedExtension().GetEnhancement() != nil {
+		return nil, failed(path, "the relation has an enhancement: these alter what it means, and none is known")
+	}
+	return t.emitted(path, b, common.GetCommon())
 }
 
 // emitted chooses the columns that a relation emits.
-func emitted(path string, b *block, common *substraitpb.RelCommon) (*block, error) {
+func (t *translator) emitted(path string, b *block, common *substraitpb.RelCommon) (*block, error) {
 	emit := common.GetEmit()
 	if emit == nil {
 		return b, nil
@@ -122,6 +132,9 @@ func emitted(path string, b *block, common *substraitpb.RelCommon) (*block, erro
 	for i, place := range emit.GetOutputMapping() {
 		f, err := b.field(path, place)
 		if err != nil {
+			return nil, err
+		}
+		if err := t.use(path, f); err != nil {
 			return nil, err
 		}
 		fields[i] = f

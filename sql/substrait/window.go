@@ -21,6 +21,7 @@ type windowCall interface {
 	GetLowerBound() *substraitpb.Expression_WindowFunction_Bound
 	GetUpperBound() *substraitpb.Expression_WindowFunction_Bound
 	GetBoundsType() substraitpb.Expression_WindowFunction_BoundsType
+	GetPhase() substraitpb.AggregationPhase
 	GetInvocation() substraitpb.AggregateFunction_AggregationInvocation
 }
 
@@ -54,6 +55,9 @@ func (t *translator) windows(path string, r *substraitpb.ConsistentPartitionWind
 func (t *translator) over(path string, b *block, f windowCall, partitions []*substraitpb.Expression, sorts []*substraitpb.SortField) (tree.Expr, error) {
 	c, err := t.invocation(path, b, f)
 	if err != nil {
+		return nil, err
+	}
+	if err := whole(c.path, f.GetPhase()); err != nil {
 		return nil, err
 	}
 	name, ok := windowFunctions[c.name]
