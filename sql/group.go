@@ -144,8 +144,16 @@ type aggregation struct {
 	quantiles []valueQuantile
 	// order is the order of the rows that aggregates depend on.
 	order []gpuframe.Ordering
-	// isTie is set if the order decides between values of mode alone.
-	isTie bool
+	// others are the aggregates of other orders, which have separate rows.
+	others []*orderedAggregates
+}
+
+// orderedAggregates are aggregates of rows in one order.
+type orderedAggregates struct {
+	print   string
+	order   []gpuframe.Ordering
+	list    []gpuframe.Expression
+	columns []*column
 }
 
 // distinctAggregate is an aggregate of the distinct values of an expression.
@@ -198,8 +206,9 @@ func (a *aggregation) add(e *tree.Call) {
 		a.addDistinct(e, c)
 		return
 	}
+	var other *orderedAggregates
 	if e.OrderBy != nil && (known.ordered || known.sortable) {
-		a.orderBy(e)
+		other = a.orderBy(e)
 	}
 	v := a.aggregateValue(a.rows, e)
 	if v.null {
@@ -207,24 +216,34 @@ func (a *aggregation) add(e *tree.Call) {
 		return
 	}
 	c.dataType = v.dataType
-	a.list, a.columns = append(a.list, v.expr.As(c.id)), append(a.columns, c)
 	a.groups.group.counts[c] = known.counts
+	if other != nil {
+		other.list, other.columns = append(other.list, v.expr.As(c.id)), append(other.columns, c)
+		return
+	}
+	a.list, a.columns = append(a.list, v.expr.As(c.id)), append(a.columns, c)
 }
 
-// orderBy sets the order of the rows for an aggregate that depends on it.
-func (a *aggregation) orderBy(e *tree.Call) {
+// orderBy sets the order of the rows for an aggregate that depends on it. It returns the aggregates of that order if it
+// is not the first one.
+func (a *aggregation) orderBy(e *tree.Call) *orderedAggregates {
 	var keys []gpuframe.Ordering
 	for _, key := range a.orderKeys(e.OrderBy) {
 		keys = append(keys, ordered(a.settled(a.expr(a.rows, key.Expr)).expr, key))
 	}
-	isTie := strings.EqualFold(text(e.Name), "mode") // any other order may decide between equally frequent values
-	switch print := a.orderPrint(e.OrderBy); {
-	case a.order == nil || a.isTie && !isTie:
-		a.groups.group.order, a.order, a.isTie = print, keys, isTie
-	case isTie || a.groups.group.order == print:
-	default:
-		a.fail(e.OrderBy, "aggregates with different ORDER BY in one SELECT are not supported: use a derived table for each order")
+	print := a.orderPrint(e.OrderBy)
+	switch {
+	case a.order == nil:
+		a.groups.group.order, a.order = print, keys
+		return nil
+	case a.groups.group.order == print:
+		return nil
 	}
+	i := slices.IndexFunc(a.others, func(o *orderedAggregates) bool { return o.print == print })
+	if i < 0 {
+		i, a.others = len(a.others), append(a.others, &orderedAggregates{print: print, order: keys})
+	}
+	return a.others[i]
 }
 
 func (a *aggregation) orderPrint(o *tree.OrderBy) string {
@@ -282,6 +301,9 @@ func (a *aggregation) ofColumn(e *tree.Call, c *column) value {
 func (a *aggregation) result(keys []*column) *relation {
 	input := a.rows.rows.query
 	groups := &relation{query: grouped(input, keys, a.list), columns: slices.Concat(a.keys, a.columns)}
+	for _, o := range a.others {
+		groups.query = a.withBranch(groups.query, grouped(input.Sort(o.order...), keys, o.list), keys)
+	}
 	for _, d := range a.distinct {
 		branch := input
 		if d.filter != nil {

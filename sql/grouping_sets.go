@@ -129,6 +129,9 @@ func (a *aggregation) sets(sets [][]int, carried int) *relation {
 	}
 	var parts []gpuframe.Query
 	columns := slices.Concat(all, a.columns)
+	for _, o := range a.others {
+		columns = append(columns, o.columns...)
+	}
 	for _, d := range a.distinct {
 		columns = append(columns, d.column)
 	}

@@ -212,7 +212,8 @@ var statements = map[string][]string{
 	"arguments of aggregates": {
 		"select k, arg_max(s, y), arg_min(s, id), max_by(id, id), min_by(x, id), arg_max(x, id), arg_max(null, id), arg_max(id, null) from a group by k", "select arg_max(s, id) filter (where f), arg_min(distinct s, id), arg_max(id, x) from (select id, s, f, case when x = 7 and id < 9 then 200 else x end as x from a) where id < 9",
 		"select k, regr_slope(id * id, id), regr_intercept(y, x), regr_r2(y, x), regr_intercept(m, id), regr_r2(id, id) from a group by k having count(*) > 1", "select regr_slope(y, x), regr_intercept(id, k), regr_r2(x, y), regr_intercept(x, 1), regr_slope(null, x) from a", "select regr_slope(y, x) filter (where f), regr_r2(y, x) filter (where id > 5), corr(y, x) filter (where f) from a",
-		"select k, mode() within group (order by k), mode() within group (order by k desc), string_agg(s, ',' order by id desc) from a group by k", "select concat_ws(', ', s, k, s, 'x'), concat_ws('', 'a', s), concat_ws('-', s), concat_ws('-', 'a', 'b'), concat_ws('-', 'a', null) from a",
+		"select k, mode() within group (order by k), mode() within group (order by k desc), string_agg(s, ',' order by id desc) from a group by k",
+		"select k, string_agg(s, ',' order by id), string_agg(s, ',' order by id desc), sum(x), list(id order by x desc nulls last, id) from a group by k", "select list(id order by id), list(id order by id desc), count(*) from a", "select k, f, list(id order by id), list(id order by id desc) from a group by rollup (k, f)", "select first(s order by id), last(s order by id), first(s order by id desc) filter (where f) from a where k < 0", "select concat_ws(', ', s, k, s, 'x'), concat_ws('', 'a', s), concat_ws('-', s), concat_ws('-', 'a', 'b'), concat_ws('-', 'a', null) from a",
 		"select log2(8), log2(pow(2, id)), log2(x) from a where x > 0",
 	},
 	"texts of numbers and dates": textCasts(),
