@@ -34,7 +34,7 @@ var summary = []struct {
 	{"null_percentage", &arrow.Decimal128Type{Precision: 9, Scale: 2}, false, nil},
 }
 
-// summarize returns a row for each column of a query, which runs now unless only the schema is asked for.
+// summarize returns a row for each column of a query, which runs now unless only the schema is wanted.
 func (t *translation) summarize(d *tree.Describe, q gpuframe.Query) gpuframe.Query {
 	fields := []arrow.Field{{Name: "column_name", Type: textType}, {Name: "column_type", Type: textType}}
 	for _, s := range summary {

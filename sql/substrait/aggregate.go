@@ -23,7 +23,8 @@ var aggregates = map[string]string{
 var populations = map[string]string{"stddev": "stddev_pop", "variance": "var_pop"}
 
 // hasAggregate reports whether an expression is of an aggregate.
-func hasAggregate(list []tree.Expr) (found bool) {
+func hasAggregate(list []tree.Expr) bool {
+	has := false
 	names := map[string]bool{}
 	for _, name := range aggregates {
 		names[name] = true
@@ -31,13 +32,13 @@ func hasAggregate(list []tree.Expr) (found bool) {
 	for _, e := range list {
 		tree.Walk(e, func(n tree.Node, _ int) bool {
 			if c, ok := n.(*tree.Call); ok && c.Over == nil && (names[c.Name[0].Text] || populations[c.Name[0].Text] != "" || strings.HasSuffix(c.Name[0].Text, "_pop")) {
-				found = true
+				has = true
 			}
 			_, isQuery := n.(*tree.Query)
-			return !found && !isQuery
+			return !has && !isQuery
 		})
 	}
-	return found
+	return has
 }
 
 // Limits of grouping sets: their number, and the number of their keys with those that they lack.
@@ -232,17 +233,17 @@ func aggregateName(c *invocation, what string) (string, error) {
 	for _, choice := range c.choices {
 		distribution = strings.ToLower(choice)
 	}
-	if of := populations[name]; distribution == "population" && of != "" {
-		name = of
+	if population := populations[name]; distribution == "population" && population != "" {
+		name = population
 	}
 	return name, nil
 }
 
 // aggregated is the call of an aggregate.
-func aggregated(c *invocation, name string, of substraitpb.AggregateFunction_AggregationInvocation) *tree.Call {
+func aggregated(c *invocation, name string, rows substraitpb.AggregateFunction_AggregationInvocation) *tree.Call {
 	e := call(name, c.values...)
 	e.Star = name == "count" && len(c.values) == 0
-	e.Distinct = of == substraitpb.AggregateFunction_AGGREGATION_INVOCATION_DISTINCT
+	e.Distinct = rows == substraitpb.AggregateFunction_AGGREGATION_INVOCATION_DISTINCT
 	return e
 }
 

@@ -48,7 +48,7 @@ func (b *block) filter(condition tree.Expr) {
 	}
 }
 
-// named returns the query with names for its columns, or those of their places if there are none.
+// named returns the query with names for its columns, or without names those of their places.
 func (b *block) named(path string, names []string) (*tree.Query, error) {
 	if len(names) > 0 && len(names) != len(b.fields) { // else columns could be those of another place
 		return nil, failed(path, "it has %d names for %d columns; names of fields of structs are not supported", len(names), len(b.fields))
@@ -57,7 +57,7 @@ func (b *block) named(path string, names []string) (*tree.Query, error) {
 	if b.from != nil {
 		s.From = []tree.Table{b.from}
 	}
-	if b.grouped && b.group == nil && len(b.having) == 0 && !hasAggregate(b.fields) { // one row, whatever its fields are
+	if b.grouped && b.group == nil && len(b.having) == 0 && !hasAggregate(b.fields) { // one row, also of fields without an aggregate
 		s.Having = binary(">=", &tree.Call{Name: []tree.Name{{Text: "count"}}, Star: true}, integer(0))
 	}
 	for i, f := range b.fields {

@@ -14,8 +14,8 @@
 // because producers differ in it. docs/sql.md has the list. Anything else is an [*Error] with its place in the plan;
 // what package sql refuses is its error, with a place in the statement.
 //
-// Values that a type does not hold, and texts that cannot be cast, are null as in package sql, whatever the plan says of
-// failures. Types of functions are those of package sql, with exceptions that follow the plan: a division of integers is one of
+// Values that a type does not hold, and texts that cannot be cast, are null as in package sql, also if the plan
+// wants a failure. Types of functions are those of package sql, with exceptions that follow the plan: a division of integers is one of
 // integers, a sum of integers has the plan's type, and an average or quotient that the plan declares as a decimal is
 // rounded to it.
 //

@@ -6,7 +6,7 @@ import "fmt"
 type Error struct {
 	// Path is the place in the plan: relations from the root, such as "root.sort.project.expressions[2]".
 	Path string
-	// Problem is what is wrong there.
+	// Problem describes the fault.
 	Problem string
 }
 

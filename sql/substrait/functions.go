@@ -58,8 +58,8 @@ func named(name string, least, most int) scalar {
 	return scalar{least, most, func(c *invocation) (tree.Expr, error) { return call(name, c.values...), nil }}
 }
 
-// is is a test for a state.
-func is(state tree.IsKind, not bool) scalar {
+// hasState is a test for a state.
+func hasState(state tree.IsKind, not bool) scalar {
 	return scalar{1, 1, func(c *invocation) (tree.Expr, error) { return &tree.Is{X: c.values[0], State: state, Not: not}, nil }}
 }
 
@@ -107,8 +107,8 @@ var scalars = map[string]scalar{
 	"between": {3, 3, func(c *invocation) (tree.Expr, error) {
 		return &tree.Between{X: c.values[0], Low: c.values[1], High: c.values[2]}, nil
 	}},
-	"is_null": is(tree.IsNull, false), "is_not_null": is(tree.IsNull, true), "is_true": is(tree.IsTrue, false), "is_not_true": is(tree.IsTrue, true),
-	"is_false": is(tree.IsFalse, false), "is_not_false": is(tree.IsFalse, true),
+	"is_null": hasState(tree.IsNull, false), "is_not_null": hasState(tree.IsNull, true), "is_true": hasState(tree.IsTrue, false), "is_not_true": hasState(tree.IsTrue, true),
+	"is_false": hasState(tree.IsFalse, false), "is_not_false": hasState(tree.IsFalse, true),
 	"is_distinct_from": distinct(false), "is_not_distinct_from": distinct(true),
 	"is_nan": named("isnan", 1, 1), "is_finite": named("isfinite", 1, 1), "is_infinite": named("isinf", 1, 1),
 	"nullif": named("nullif", 2, 2), "coalesce": named("coalesce", 1, many), "least": nullIfAny("least"), "greatest": nullIfAny("greatest"), "least_skip_null": named("least", 1, many), "greatest_skip_null": named("greatest", 1, many),
@@ -155,7 +155,7 @@ func logarithm(c *invocation) (tree.Expr, error) {
 
 func xor(c *invocation) (tree.Expr, error) { return binary("<>", c.values[0], c.values[1]), nil }
 
-// concatenated joins texts. A null makes the result null, unless the plan says otherwise.
+// concatenated joins texts. A null makes the result null, unless an option ignores nulls.
 func concatenated(c *invocation) (tree.Expr, error) {
 	if c.options["null_handling"] == "ignore_nulls" {
 		return call("concat", c.values...), nil

@@ -152,7 +152,7 @@ func decimal(path string, v *substraitpb.Expression_Literal_Decimal) (tree.Expr,
 	if negative {
 		e = &tree.Unary{Op: "-", X: e}
 	}
-	if v.GetScale() == 0 { // else the digits say what the type is
+	if v.GetScale() == 0 { // else the digits have the type
 		e = &tree.Cast{X: e, Type: &tree.Type{Name: "decimal", Params: []int64{int64(v.GetPrecision()), 0}}}
 	}
 	return e, nil

@@ -25,7 +25,7 @@ const (
 )
 
 // decode reads a plan in binary form, or in the JSON of protocol buffers: then its first byte is a brace. Fields
-// that this version of Substrait does not have are an error, but for the locations of extensions of earlier versions.
+// that this version of Substrait does not have are an error, except the locations of extensions of earlier versions.
 func decode(data []byte) (*substraitpb.Plan, error) {
 	plan := &substraitpb.Plan{}
 	var err error

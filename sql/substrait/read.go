@@ -134,7 +134,7 @@ func (t *translator) virtual(path string, v *substraitpb.ReadRel_VirtualTable, a
 	}
 	for i, row := range rows {
 		switch {
-		case len(names) == 0: // one row for expressions without a table, whatever value a producer gives it
+		case len(names) == 0: // one row for expressions without a table; its value has no meaning
 			rows[i] = []tree.Expr{integer(1)}
 		case len(row) != len(names):
 			return nil, failed(element(path, i), "a row has %d values for %d columns", len(row), len(names))

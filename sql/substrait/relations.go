@@ -172,8 +172,8 @@ func (t *translator) filtered(path string, b *block, condition *substraitpb.Expr
 	return b, nil
 }
 
-// replacing are the producers, in lower case, whose projections without a choice of columns do not have those of their
-// input, as the specification has it: versions of DuckDB and DataFusion write them so.
+// replacing are the producers, in lower case, that write projections without a choice of columns for their expressions
+// alone. In the specification these have the columns of the input too.
 var replacing = map[string]bool{"duckdb": true, "datafusion": true}
 
 // maxExpression is the size of an expression above which its operands become columns of a table, because each use
