@@ -73,8 +73,9 @@ type FolderOptions struct {
 	MostOpen int
 	// MostBytes is the host memory of rows that wait for the row groups of Parquet files. Zero means 256 MiB.
 	MostBytes int64
-	// Manifest is the name of a file of the folder that gets the manifest in JSON, such as _manifest.json, or empty. It
-	// replaces one before it.
+	// Manifest is the name of a file that gets the manifest of the whole folder in JSON, such as _manifest.json, or empty.
+	// [AppendFiles] and [OverwritePartitions] keep the entries of files that stay; they refuse a folder with files and
+	// without a manifest.
 	Manifest string
 }
 
@@ -87,7 +88,7 @@ type WrittenFile struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// Manifest describes the files of a [Query.WriteFiles], in the order of their paths.
+// Manifest describes the files of a [Query.WriteFiles], in the order of their paths. In the folder it has those of all writes.
 type Manifest struct {
 	Files []WrittenFile `json:"files"`
 	// Rows and Bytes are those of all files.
@@ -95,15 +96,15 @@ type Manifest struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// WriteFiles runs the query and writes its result to files of a folder, which is made if it does not exist, or to objects of
-// a store below a URL, such as s3://bucket/folder. The files appear together at the end, and those that they replace go after
-// that: a query that fails or is cancelled leaves the folder as it was. A reader at that moment may see a part of them, or
-// both. The paths of the manifest are relative to the folder.
+// WriteFiles runs the query and writes its result to files of a folder, which is made if it does not exist, with those above
+// it, or to objects of a store below a URL, such as s3://bucket/folder. The files appear together at the end, and those that
+// they replace go after that: a query that fails or is cancelled leaves the folder as it was. A reader at that moment may see a
+// part of them, or both. The paths of the manifest are relative to the folder.
 //
 // # Errors
 //
-// A store that accepts a request and loses its answer at the end may keep objects of a query that fails. If replaced objects cannot be
-// removed, the error states that the new ones are complete.
+// A store that accepts a request and loses its answer at the end may keep objects of a query that fails. Objects that cannot
+// be removed after an error are in it. If replaced objects cannot be removed, the error states that the new ones are complete.
 func (q Query) WriteFiles(ctx context.Context, folder string, format Format, files FolderOptions, options ...RunOption) (Manifest, error) {
 	settings := sink.FolderOptions{
 		PartitionBy: files.PartitionBy, FileRows: files.FileRows, FileBytes: files.FileBytes, Existing: sink.Existing(files.Existing),

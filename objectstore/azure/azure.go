@@ -10,6 +10,9 @@
 // AZURE_STORAGE_CONNECTION_STRING, or AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, or with the
 // chain of the Azure SDK: the environment, workload and managed identities, and az login. With
 // AZURE_SKIP_SIGNATURE=true requests have no credentials, as for public containers. [New] takes all of them from a program.
+//
+// A key and a signature are only sent to the hosts of their account, or to the endpoint of the options, and tokens only to
+// hosts of Azure, or to that endpoint. A URL that names another host is an error that wraps [objectstore.ErrCredentials].
 package azure
 
 import (
@@ -67,10 +70,11 @@ func locationOf(operation, name string) (l location, err error) {
 	scheme, rest, ok := strings.Cut(name, "://")
 	authority, key, slash := strings.Cut(rest, "/")
 	l = location{scheme: scheme, authority: authority, container: authority, key: key}
-	if container, host, remote := strings.Cut(authority, "@"); remote {
+	container, host, remote := strings.Cut(authority, "@")
+	if remote {
 		l.container, l.endpoint = container, "https://"+strings.Replace(host, ".dfs.", ".blob.", 1)
 	}
-	if !ok || !slash || l.container == "" || scheme == "abfss" && l.endpoint == "" {
+	if !ok || !slash || l.container == "" || scheme == "abfss" && !remote || remote && !plainHost(host) {
 		err := fmt.Errorf("expected a URL such as az://container/key or abfss://container@account.dfs.core.windows.net/key: %w", objectstore.ErrResponse)
 		return location{}, objectstore.NewError(operation, name, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -162,6 +163,65 @@ func TestAccounts(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, name)
 	require.Equal(t, "other.blob.core.windows.net", transport.host)
+}
+
+// staticToken is a credential with a token.
+type staticToken struct{}
+
+func (staticToken) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	return azcore.AccessToken{Token: "hidden", ExpiresOn: time.Now().Add(time.Hour)}, nil
+}
+
+// Credentials are sent to the hosts that they are for, and no request to others that a URL names.
+func TestHosts(t *testing.T) {
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }))
+	defer h.Close()
+	const signature = "sv=2021-10-04&sig=aGlkZGVu"
+	every := map[string]azure.Options{
+		"key": {Account: "own", Key: "aGlkZGVu"}, "signature": {Account: "own", SAS: signature}, "token": {Account: "own", Credential: staticToken{}},
+		"connection string": {ConnectionString: "AccountName=own;AccountKey=aGlkZGVu"}, "signature without an account": {SAS: signature},
+		"endpoint": {Account: "own", Key: "aGlkZGVu", Endpoint: "https://files.example:8443/own"}, "token of an endpoint": {Credential: staticToken{}, Endpoint: "https://files.example:8443/own"},
+		"anonymous": {Anonymous: true},
+	}
+	t.Setenv("AZURE_STORAGE_ACCOUNT", "")
+	for host, accepted := range property.InOrder(map[string][]string{
+		"own.dfs.core.windows.net":             {"key", "signature", "token", "connection string", "endpoint", "token of an endpoint", "anonymous"},
+		"OWN.blob.core.chinacloudapi.cn":       {"key", "signature", "token", "connection string", "endpoint", "token of an endpoint", "anonymous"},
+		"own.z05.blob.storage.azure.net":       {"key", "signature", "token", "connection string", "endpoint", "token of an endpoint", "anonymous"},
+		"other.dfs.core.windows.net":           {"token", "token of an endpoint", "anonymous"},
+		"onelake.dfs.fabric.microsoft.com":     {"token", "token of an endpoint", "anonymous"},
+		"files.example:8443":                   {"endpoint", "token of an endpoint", "anonymous"},
+		"files.example":                        {"anonymous"},
+		"other.example":                        {"anonymous"},
+		"own.blob.core.windows.net.example":    {"anonymous"},
+		"own.blob.core.windows.net:8443":       {"anonymous"},
+		"blob.core.windows.net":                {"anonymous"},
+		"other.example?.blob.core.windows.net": nil, "other.example#.blob.core.windows.net": nil, "own.blob.core.windows.net@other.example": nil, "": nil,
+	}) {
+		for name, options := range property.InOrder(every) {
+			transport := &redirected{to: h}
+			options.Client = &http.Client{Transport: transport}
+			store, err := azure.New(options)
+			require.NoError(t, err)
+			for _, scheme := range []string{"abfss", "az"} {
+				transport.host = ""
+				_, err = store.Stat(t.Context(), scheme+"://container@"+host+"/a")
+				switch {
+				case accepted == nil:
+					require.ErrorIs(t, err, objectstore.ErrResponse, host)
+				case slices.Contains(accepted, name):
+					require.ErrorIs(t, err, fs.ErrNotExist, "%s %s", name, host)
+					require.Equal(t, strings.Replace(host, ".dfs.", ".blob.", 1), transport.host)
+					continue
+				default:
+					require.ErrorIs(t, err, objectstore.ErrCredentials, "%s %s", name, host)
+					require.ErrorContains(t, err, "azure.New")
+				}
+				require.Empty(t, transport.host)
+				require.NotContains(t, err.Error(), "aGlkZGVu")
+			}
+		}
+	}
 }
 
 // Each answer of an upload may be lost: the object has all bytes, and the upload has ended.

@@ -104,6 +104,9 @@ func (o Options) connected() (Options, error) {
 // open returns the client of an account.
 func (s settings) open(endpoint string) (*service.Client, error) {
 	options := s.client
+	if err := s.trusts(endpoint); err != nil {
+		return nil, err
+	}
 	switch {
 	case endpoint == "":
 		return nil, fmt.Errorf("the account is not known: set AZURE_STORAGE_ACCOUNT, or write abfss://container@account.dfs.core.windows.net/key: %w", errCredentials)

@@ -22,7 +22,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -58,13 +57,12 @@ type Store struct {
 	anonymous         bool
 	client            *http.Client
 
-	mu     sync.Mutex
-	tokens oauth2.TokenSource // nil until they are needed
+	tokens tokens
 }
 
 // New returns a store. It sends no request.
 func New(options Options) *Store {
-	s := &Store{endpoint: strings.TrimRight(options.Endpoint, "/"), project: options.UserProject, anonymous: options.Anonymous, client: options.Client, tokens: options.Tokens}
+	s := &Store{endpoint: strings.TrimRight(options.Endpoint, "/"), project: options.UserProject, anonymous: options.Anonymous, client: options.Client, tokens: tokens{source: options.Tokens}}
 	if s.endpoint == "" {
 		s.endpoint = "https://storage.googleapis.com"
 		if emulator := os.Getenv("STORAGE_EMULATOR_HOST"); emulator != "" {
@@ -77,7 +75,7 @@ func New(options Options) *Store {
 	if s.project == "" {
 		s.project = os.Getenv("GOOGLE_CLOUD_QUOTA_PROJECT")
 	}
-	if s.tokens == nil && strings.EqualFold(os.Getenv("CLOUDSDK_AUTH_DISABLE_CREDENTIALS"), "true") {
+	if options.Tokens == nil && strings.EqualFold(os.Getenv("CLOUDSDK_AUTH_DISABLE_CREDENTIALS"), "true") {
 		s.anonymous = true
 	}
 	if s.client == nil {

@@ -2,10 +2,19 @@ package gcs_test
 
 import (
 	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
 	"errors"
+	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -85,7 +94,11 @@ func TestTokens(t *testing.T) {
 	}{
 		{&oauth2.RetrieveError{Response: &http.Response{StatusCode: 400}, ErrorCode: "invalid_grant", Body: []byte("hidden")}, objectstore.ErrCredentials},
 		{&oauth2.RetrieveError{Response: &http.Response{StatusCode: 503}, Body: []byte("hidden")}, objectstore.ErrUnavailable},
-		{errors.New("connection reset"), objectstore.ErrUnavailable},
+		{&oauth2.RetrieveError{Response: &http.Response{StatusCode: 400}, ErrorCode: "hidden"}, objectstore.ErrCredentials},
+		{&oauth2.RetrieveError{Response: &http.Response{StatusCode: 429}}, objectstore.ErrThrottled},
+		{fmt.Errorf("hidden: %w", &url.Error{Op: "Post", URL: "https://hidden", Err: errors.New("connection reset")}), objectstore.ErrUnavailable},
+		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, objectstore.ErrUnavailable},
+		{errors.New("oauth2: status 403: hidden"), objectstore.ErrCredentials},
 	} {
 		_, err := gcs.New(gcs.Options{Endpoint: "http://127.0.0.1:1", Tokens: refusedTokens{test.err}}).Stat(t.Context(), bucket+"a")
 		require.ErrorIs(t, err, test.want)
@@ -97,6 +110,63 @@ func TestTokens(t *testing.T) {
 	_, err := gcs.New(gcs.Options{Endpoint: "http://127.0.0.1:1"}).Stat(t.Context(), bucket+"a")
 	require.ErrorIs(t, err, objectstore.ErrCredentials)
 	assert.NotContains(t, err.Error(), "hidden")
+}
+
+// serviceAccount writes the file of a service account with a server of tokens, for the environment.
+func serviceAccount(t testing.TB, tokens string) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	require.NoError(t, err)
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	require.NoError(t, err)
+	text, err := json.Marshal(map[string]string{
+		"type": "service_account", "client_email": "a@example.org", "private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": tokens,
+	})
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "credentials.json")
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
+}
+
+// A server of tokens that does not answer holds no query whose context ends, and requests that wait have one fetch.
+func TestTokensOfSlowServer(t *testing.T) {
+	asked, answer := make(chan struct{}, 10), make(chan struct{})
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/token" {
+			asked <- struct{}{}
+			<-answer
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"access_token": "hidden", "token_type": "Bearer", "expires_in": 3600}`))
+			return
+		}
+		assert.Equal(t, "Bearer hidden", r.Header.Get("Authorization"))
+		_, _ = w.Write([]byte(`{"name": "a", "size": "7", "generation": "5"}`))
+	}))
+	defer h.Close()
+	serviceAccount(t, h.URL+"/token")
+	store := gcs.New(gcs.Options{Endpoint: h.URL})
+	ctx, stop := context.WithCancel(t.Context())
+	var waiting sync.WaitGroup
+	for range 5 {
+		waiting.Go(func() {
+			_, err := store.Stat(ctx, bucket+"a")
+			assert.ErrorIs(t, err, context.Canceled)
+		})
+	}
+	<-asked
+	stop()
+	waiting.Wait()
+	close(answer)
+	_, err := store.Stat(t.Context(), bucket+"a")
+	require.NoError(t, err)
+	require.Empty(t, asked)
+}
+
+// A server of tokens that is not reached is a failure that is repeated, of a service account too.
+func TestTokensOfAbsentServer(t *testing.T) {
+	serviceAccount(t, "http://127.0.0.1:1/token")
+	_, err := gcs.New(gcs.Options{Endpoint: "http://127.0.0.1:1"}).Stat(t.Context(), bucket+"a")
+	require.ErrorIs(t, err, objectstore.ErrUnavailable)
+	require.ErrorContains(t, err, "request a token")
 }
 
 // The environment has an emulator, or turns credentials off.

@@ -4,15 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/url"
-
-	"golang.org/x/oauth2"
-	"golang.org/x/oauth2/google"
 
 	"github.com/gpuframe/gpuframe/objectstore"
 )
@@ -26,11 +21,6 @@ type request struct {
 	header          map[string]string
 	body            []byte
 }
-
-// scope is the permission that tokens have.
-const scope = "https://www.googleapis.com/auth/devstorage.read_write"
-
-var errCredentials = fmt.Errorf("%w: %w", objectstore.ErrCredentials, fs.ErrPermission)
 
 // send sends a request. The caller closes the body of the answer. An answer that refuses is an error.
 func (s *Store) send(ctx context.Context, r request) (*http.Response, error) {
@@ -66,52 +56,6 @@ func (s *Store) send(ctx context.Context, r request) (*http.Response, error) {
 	}
 	defer answer.Body.Close()
 	return nil, refused(r, answer)
-}
-
-// authorize adds a token to a request.
-func (s *Store) authorize(ctx context.Context, r *http.Request) error {
-	if s.anonymous {
-		return nil
-	}
-	if ctx.Err() != nil {
-		return objectstore.TransportError(ctx, ctx.Err())
-	}
-	tokens, err := s.source()
-	if err != nil {
-		return fmt.Errorf("there are no application default credentials: set GOOGLE_APPLICATION_CREDENTIALS, or CLOUDSDK_AUTH_DISABLE_CREDENTIALS=true for public buckets: %w", errCredentials)
-	}
-	token, err := tokens.Token()
-	if err != nil {
-		return tokenError(ctx, err)
-	}
-	token.SetAuthHeader(r)
-	return nil
-}
-
-// tokenError returns the error of a request for a token, without its answer, which may have secrets.
-func tokenError(ctx context.Context, err error) error {
-	var refused *oauth2.RetrieveError
-	if !errors.As(err, &refused) {
-		return fmt.Errorf("request a token: %w", objectstore.TransportError(ctx, err))
-	}
-	if refused.Response != nil && refused.Response.StatusCode >= 500 {
-		return fmt.Errorf("request a token: status %d: %w", refused.Response.StatusCode, objectstore.ErrUnavailable)
-	}
-	return fmt.Errorf("request a token: %s: %w", refused.ErrorCode, errCredentials)
-}
-
-// source returns the source of tokens. It is found when it is needed.
-func (s *Store) source() (oauth2.TokenSource, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.tokens == nil {
-		credentials, err := google.FindDefaultCredentials(context.Background(), scope)
-		if err != nil {
-			return nil, err
-		}
-		s.tokens = credentials.TokenSource
-	}
-	return s.tokens, nil
 }
 
 // mostErrorBytes is the length of an error of the service that is read.

@@ -19,7 +19,7 @@ class Folder:
     "overwrite_partitions" (those of the partitions that the result has are replaced). Names that begin with a dot or an underscore do not count.
 
     More than most_files files are an error. most_open files are written at a time, and rows that wait for the row groups of Parquet files use
-    most_bytes of host memory. manifest is the name of a file with the list of all files in JSON, such as "_manifest.json".
+    most_bytes of host memory. manifest is the name of a file with the list of all files of the folder in JSON, such as "_manifest.json".
     0 is the usual number.
     """
 

@@ -41,7 +41,7 @@ func SetPartBytes(length int) (reset func()) {
 // returns a function that sets what was before.
 func SetSystem(before func(call string) error) (reset func()) {
 	original := system
-	system.create = func(name string) (io.WriteCloser, error) {
+	system.create = func(name string) (diskFile, error) {
 		if err := before("create"); err != nil {
 			return nil, err
 		}
@@ -60,12 +60,19 @@ func SetSystem(before func(call string) error) (reset func()) {
 		}
 		return original.mkdir(name)
 	}
+	system.sync = func(string) error { return before("sync") }
+	system.remove = func(folder string) error {
+		if err := before("remove"); err != nil {
+			return err
+		}
+		return original.remove(folder)
+	}
 	return func() { system = original }
 }
 
 // hookedFile calls a function before each call.
 type hookedFile struct {
-	io.WriteCloser
+	diskFile
 	before func(call string) error
 }
 
@@ -73,15 +80,18 @@ func (h *hookedFile) Write(p []byte) (int, error) {
 	if err := h.before("write"); err != nil {
 		return 0, err
 	}
-	return h.WriteCloser.Write(p)
+	return h.diskFile.Write(p)
 }
 
 func (h *hookedFile) Close() error {
 	if err := h.before("close"); err != nil {
-		return errors.Join(err, h.WriteCloser.Close())
+		return errors.Join(err, h.diskFile.Close())
 	}
-	return h.WriteCloser.Close()
+	return h.diskFile.Close()
 }
+
+// Sync does not wait for the disk: tests make many files.
+func (h *hookedFile) Sync() error { return h.before("sync") }
 
 // GatherRecord returns rows of a record.
 func GatherRecord(record arrow.Record, rows []int) (arrow.Record, error) {

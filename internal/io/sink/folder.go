@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -48,23 +47,8 @@ type FolderOptions struct {
 	MostOpen int
 	// MostBytes is the memory of rows that wait for their row group. Zero means 256 MiB.
 	MostBytes int64
-	// Manifest is the name of a file with the manifest, or empty. It begins with an underscore or a dot.
+	// Manifest is the name of a file with the manifest of the whole folder, or empty. It begins with an underscore or a dot.
 	Manifest string
-}
-
-// File is a file that was written.
-type File struct {
-	// Path is relative to the folder, with slashes.
-	Path  string `json:"path"`
-	Rows  int64  `json:"rows"`
-	Bytes int64  `json:"bytes"`
-}
-
-// Manifest describes the files of a write to a folder.
-type Manifest struct {
-	Files []File `json:"files"`
-	Rows  int64  `json:"rows"`
-	Bytes int64  `json:"bytes"`
 }
 
 // check checks the options for a format.
@@ -100,17 +84,9 @@ func toFolder(ctx context.Context, folder string, format Format, options FolderO
 	if err != nil {
 		return Manifest{}, err
 	}
-	var before []string
-	if options.Existing != Append {
-		if before, err = to.list(ctx); err != nil {
-			return Manifest{}, err
-		}
-	}
-	if options.Existing == Refuse && len(before) > 0 {
-		return Manifest{}, fmt.Errorf("the folder has files, such as %s: choose to append, to overwrite it, or to overwrite partitions: %w", before[0], fs.ErrExist)
-	}
-	if options.Existing != Append && len(before) > 0 && !to.canRemove() {
-		return Manifest{}, fmt.Errorf("the store cannot remove objects: append, or choose an empty folder: %w", errors.ErrUnsupported)
+	before, err := filesBefore(ctx, to, options)
+	if err != nil {
+		return Manifest{}, err
 	}
 	w := &folderWriter{
 		to: to, format: format, fileRows: cmp.Or(options.FileRows, math.MaxInt64), fileBytes: cmp.Or(options.FileBytes, math.MaxInt64),
@@ -119,44 +95,71 @@ func toFolder(ctx context.Context, folder string, format Format, options FolderO
 	}
 	err = w.writeAll(ctx, reader, options.PartitionBy)
 	if err == nil {
-		m = w.manifest()
+		m = newManifest(w.files)
 		err = commitFolder(ctx, to, options, m, before)
 	}
 	if err != nil {
-		return Manifest{}, errors.Join(err, to.abort(ctx))
+		return Manifest{}, errors.Join(plainPath(err), plainPath(to.abort(ctx)))
 	}
 	return m, nil
 }
 
-// commitFolder makes the files of a write appear, and removes those that they replace.
-func commitFolder(ctx context.Context, to target, options FolderOptions, m Manifest, before []string) (err error) {
-	if options.Existing == OverwritePartitions {
-		before = slices.DeleteFunc(before, func(path string) bool { return !m.hasPartitionOf(path, len(options.PartitionBy)) })
+// existingFiles are the files of a folder before a write.
+type existingFiles struct {
+	paths    []string
+	manifest []byte // the contents of the file, or nil
+	listed   Manifest
+}
+
+// filesBefore returns the files of a folder, as far as the options need them. It checks that they allow the write.
+func filesBefore(ctx context.Context, to target, options FolderOptions) (before existingFiles, err error) {
+	if options.Existing == Append && options.Manifest == "" {
+		return existingFiles{}, nil
 	}
-	var list []byte
-	if options.Manifest != "" {
-		if list, err = json.MarshalIndent(m, "", "\t"); err != nil {
+	if before.paths, err = to.list(ctx); err != nil {
+		return existingFiles{}, err
+	}
+	if options.Existing == Refuse && len(before.paths) > 0 {
+		return existingFiles{}, fmt.Errorf("the folder has files, such as %s: choose to append, to overwrite it, or to overwrite partitions: %w", before.paths[0], fs.ErrExist)
+	}
+	if options.Existing != Append && len(before.paths) > 0 && !to.canRemove() {
+		return existingFiles{}, fmt.Errorf("the store cannot remove objects: append, or choose an empty folder: %w", errors.ErrUnsupported)
+	}
+	if options.Manifest == "" {
+		return before, nil
+	}
+	if before.manifest, err = to.read(ctx, options.Manifest); err != nil {
+		return existingFiles{}, fmt.Errorf("read the manifest %s: %w", options.Manifest, plainPath(err))
+	}
+	if options.Existing == Overwrite || len(before.paths) == 0 {
+		return before, nil
+	}
+	const remedy = "leave out the manifest, or overwrite the folder"
+	if before.manifest == nil {
+		return existingFiles{}, fmt.Errorf("the folder has files, such as %s, and no manifest %s to add to: %s: %w", before.paths[0], options.Manifest, remedy, ErrArgument)
+	}
+	if err := json.Unmarshal(before.manifest, &before.listed); err != nil {
+		return existingFiles{}, fmt.Errorf("the manifest %s of the folder is no list of files in JSON: %s: %w", options.Manifest, remedy, ErrArgument)
+	}
+	return before, nil
+}
+
+// commitFolder makes the files of a write appear, and removes those that they replace.
+func commitFolder(ctx context.Context, to target, options FolderOptions, m Manifest, before existingFiles) (err error) {
+	removed, kept := before.paths, []string(nil)
+	switch options.Existing {
+	case Append:
+		removed, kept = nil, before.paths
+	case OverwritePartitions:
+		if removed, kept, err = m.divide(ctx, before.paths, len(options.PartitionBy)); err != nil {
 			return err
 		}
 	}
-	return to.commit(ctx, change{removed: before, manifest: options.Manifest, list: list})
-}
-
-// hasPartitionOf reports whether a path is in a partition of the manifest.
-func (m Manifest) hasPartitionOf(path string, columns int) bool {
-	keys, values := hive.Folders(parent(path))
-	if len(keys) != columns {
-		return false
+	c := change{removed: removed, manifest: options.Manifest, before: before.manifest}
+	if options.Manifest != "" {
+		if c.list, err = json.MarshalIndent(m.with(before.listed, kept), "", "\t"); err != nil {
+			return err
+		}
 	}
-	return slices.ContainsFunc(m.Files, func(file File) bool {
-		fileKeys, fileValues := hive.Folders(parent(file.Path))
-		return slices.Equal(keys, fileKeys) && slices.EqualFunc(values, fileValues, func(a, b *string) bool {
-			return a == nil && b == nil || a != nil && b != nil && *a == *b
-		})
-	})
-}
-
-// parent returns the folder of a path with slashes, or empty text.
-func parent(path string) string {
-	return path[:max(0, strings.LastIndexByte(path, '/'))]
+	return to.commit(ctx, c)
 }

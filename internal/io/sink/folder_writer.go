@@ -265,12 +265,3 @@ func (w *folderWriter) drop() {
 	}
 	w.open = nil
 }
-
-// manifest returns the list of the files in the order of their paths.
-func (w *folderWriter) manifest() (m Manifest) {
-	m.Files = slices.SortedFunc(slices.Values(w.files), func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
-	for _, file := range m.Files {
-		m.Rows, m.Bytes = m.Rows+file.Rows, m.Bytes+file.Bytes
-	}
-	return m
-}

@@ -13,10 +13,12 @@ type target interface {
 	// list returns the paths of the files of the folder, without hidden ones.
 	list(ctx context.Context) ([]string, error)
 	canRemove() bool
+	// read returns the contents of a file, or nil if it does not exist.
+	read(ctx context.Context, name string) ([]byte, error)
 	// create begins a file.
 	create(path string) (stagedFile, error)
 	// commit makes the finished files appear, and carries out a change. After an error the folder is as it was, unless
-	// the error states otherwise.
+	// the error states otherwise. After a success hidden files may be left.
 	commit(ctx context.Context, c change) error
 	// abort removes what was written before a commit that has succeeded.
 	abort(ctx context.Context) error
@@ -27,6 +29,7 @@ type change struct {
 	removed  []string // files
 	manifest string   // the name of a file, or empty
 	list     []byte   // its contents
+	before   []byte   // those of the one before it, or nil
 }
 
 // stagedFile is a file of a target that readers do not see yet.

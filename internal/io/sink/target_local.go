@@ -5,12 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/gpuframe/gpuframe/internal/io/hive"
 )
@@ -19,22 +17,12 @@ import (
 type localFolder struct {
 	folder, staging string
 	// fresh reports that the folder does not exist: the hidden one is in the same folder and becomes it. Otherwise it is within.
-	fresh  bool
-	staged bool     // the hidden folder exists
-	kept   bool     // it has files of the folder that could not be put back
-	files  []string // that are finished
-	undo   []func() error
-}
-
-// system has calls of the operating system. Tests change them.
-var system = struct {
-	create func(name string) (io.WriteCloser, error)
-	rename func(from, to string) error
-	mkdir  func(name string) error
-}{createFile, os.Rename, func(name string) error { return os.Mkdir(name, 0o777) }}
-
-func createFile(name string) (io.WriteCloser, error) {
-	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	fresh   bool
+	staged  bool     // the hidden folder exists
+	kept    bool     // it has files of the folder that could not be put back
+	parents []string // folders above that were made
+	files   []string // that are finished
+	undo    []func() error
 }
 
 func newLocalFolder(folder string) (*localFolder, error) {
@@ -81,6 +69,14 @@ func (l *localFolder) list(context.Context) (paths []string, err error) {
 
 func (l *localFolder) canRemove() bool { return true }
 
+func (l *localFolder) read(_ context.Context, name string) ([]byte, error) {
+	contents, err := os.ReadFile(filepath.Join(l.folder, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return contents, err
+}
+
 func (l *localFolder) create(path string) (stagedFile, error) {
 	name := filepath.Join(l.staging, filepath.FromSlash(path))
 	if err := l.makeStaging(); err != nil {
@@ -96,124 +92,62 @@ func (l *localFolder) create(path string) (stagedFile, error) {
 	return &localFile{file, l, path}, nil
 }
 
-// makeStaging makes the hidden folder, unless it exists.
+// makeStaging makes the hidden folder and those above it, unless they exist.
 func (l *localFolder) makeStaging() error {
 	if l.staged {
 		return nil
 	}
-	err := os.Mkdir(l.staging, 0o777)
+	if err := l.makeParents(filepath.Dir(l.staging)); err != nil {
+		return err
+	}
+	err := system.mkdir(l.staging)
 	l.staged = err == nil
+	return err
+}
+
+// makeParents makes a folder and those above it, unless they exist.
+func (l *localFolder) makeParents(folder string) error {
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if above := filepath.Dir(folder); above != folder {
+		if err := l.makeParents(above); err != nil {
+			return err
+		}
+	}
+	err := system.mkdir(folder)
+	if errors.Is(err, fs.ErrExist) { // another process was faster
+		return nil
+	}
+	if err == nil {
+		l.parents = append(l.parents, folder)
+	}
 	return err
 }
 
 // localFile is a file of the hidden folder.
 type localFile struct {
-	io.WriteCloser
+	diskFile
 	folder *localFolder
 	path   string
 }
 
+// finish writes the file to the disk, so that it outlives a power failure after the commit.
 func (f *localFile) finish() error {
 	f.folder.files = append(f.folder.files, f.path)
-	return f.Close()
+	return errors.Join(f.Sync(), f.Close())
 }
 
 func (f *localFile) close() error { return f.Close() }
 
-func (l *localFolder) commit(ctx context.Context, c change) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err := l.makeStaging(); err != nil { // a result without rows has no files
-		return err
-	}
-	if c.manifest != "" {
-		if err := os.WriteFile(filepath.Join(l.staging, c.manifest), c.list, 0o666); err != nil {
-			return err
-		}
-	}
-	if l.fresh {
-		return system.rename(l.staging, l.folder)
-	}
-	if err := l.change(c); err != nil {
-		for _, undo := range slices.Backward(l.undo) {
-			if failure := undo(); failure != nil {
-				l.kept = true
-				err = errors.Join(err, fmt.Errorf("files of the folder before the write are in %s: %w", l.staging, failure))
-			}
-		}
-		return err
-	}
-	l.removeEmpty(c.removed)
-	return os.RemoveAll(l.staging)
-}
-
-// change renames the files into the folder, those that it removes into the hidden one, and the manifest last.
-func (l *localFolder) change(c change) error {
-	for _, path := range l.files {
-		if err := l.makeFolders(filepath.Dir(filepath.FromSlash(path))); err != nil {
-			return err
-		}
-		if err := l.rename(filepath.Join(l.staging, filepath.FromSlash(path)), filepath.Join(l.folder, filepath.FromSlash(path))); err != nil {
-			return err
-		}
-	}
-	for i, path := range c.removed {
-		if err := l.rename(filepath.Join(l.folder, filepath.FromSlash(path)), filepath.Join(l.staging, "removed-"+strconv.Itoa(i))); err != nil {
-			return err
-		}
-	}
-	if c.manifest != "" {
-		return system.rename(filepath.Join(l.staging, c.manifest), filepath.Join(l.folder, c.manifest))
-	}
-	return nil
-}
-
-// rename renames a file, and notes how to undo it.
-func (l *localFolder) rename(from, to string) error {
-	if err := system.rename(from, to); err != nil {
-		return err
-	}
-	l.undo = append(l.undo, func() error { return system.rename(to, from) })
-	return nil
-}
-
-// makeFolders makes folders below the folder.
-func (l *localFolder) makeFolders(relative string) error {
-	if relative == "." {
-		return nil
-	}
-	if err := l.makeFolders(filepath.Dir(relative)); err != nil {
-		return err
-	}
-	name := filepath.Join(l.folder, relative)
-	err := system.mkdir(name)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err == nil {
-		l.undo = append(l.undo, func() error {
-			_ = os.Remove(name) // others may have files there
-			return nil
-		})
-	}
-	return err
-}
-
-// removeEmpty removes the folders that have lost their last file.
-func (l *localFolder) removeEmpty(paths []string) {
-	for _, path := range paths {
-		for folder := parent(path); folder != ""; folder = parent(folder) {
-			if os.Remove(filepath.Join(l.folder, filepath.FromSlash(folder))) != nil {
-				break
-			}
-		}
-	}
-}
-
+// abort removes the hidden folder, and the folders that were made above it.
 func (l *localFolder) abort(context.Context) error {
 	if l.kept {
 		return nil
 	}
-	return os.RemoveAll(l.staging)
+	err := system.remove(l.staging)
+	for _, folder := range slices.Backward(l.parents) {
+		_ = os.Remove(folder) // others may have files there
+	}
+	return err
 }

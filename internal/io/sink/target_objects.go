@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/gpuframe/gpuframe/internal/io/hive"
 	"github.com/gpuframe/gpuframe/objectstore"
@@ -22,6 +21,8 @@ type objectFolder struct {
 	// objects are those that were begun, committed the names of those that may exist.
 	objects   []*stagedObject
 	committed []string
+	// manifest is the change of the manifest that was tried, or nil.
+	manifest *change
 }
 
 // mostFolderParts is the number of parts that are sent at a time, of all objects of a folder.
@@ -55,6 +56,21 @@ func (o *objectFolder) list(ctx context.Context) (paths []string, err error) {
 func (o *objectFolder) canRemove() bool {
 	_, ok := objectstore.DeleterOf(o.store)
 	return ok
+}
+
+func (o *objectFolder) read(ctx context.Context, name string) ([]byte, error) {
+	object, err := o.store.Stat(ctx, o.prefix+name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	contents := make([]byte, object.Size)
+	if err := o.store.ReadRange(ctx, object, contents, 0); err != nil {
+		return nil, err
+	}
+	return contents, nil
 }
 
 func (o *objectFolder) create(path string) (stagedFile, error) {
@@ -103,71 +119,15 @@ func (o *objectFolder) commit(ctx context.Context, c change) error {
 	}
 	err := eachOf(objects, func(s *stagedObject) error { return s.make() })
 	if err == nil && c.manifest != "" {
+		o.manifest = &c
 		err = o.store.Put(ctx, o.prefix+c.manifest, c.list)
 	}
 	if err != nil {
 		return err
 	}
-	o.objects, o.committed = nil, nil
+	o.objects, o.committed, o.manifest = nil, nil, nil
 	if err := o.remove(ctx, c.removed); err != nil {
 		return fmt.Errorf("the new objects are complete, but those before them were not all removed: %w", err)
 	}
 	return nil
-}
-
-// remove removes objects.
-func (o *objectFolder) remove(ctx context.Context, paths []string) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	deleter, ok := objectstore.DeleterOf(o.store)
-	if !ok {
-		return fmt.Errorf("objects such as %s remain: the store cannot remove objects: %w", paths[0], errors.ErrUnsupported)
-	}
-	return eachOf(paths, func(path string) error { return deleter.Delete(ctx, o.prefix+path) })
-}
-
-// abort removes the uploads, and the objects of a commit that has failed, also after the context is done.
-func (o *objectFolder) abort(ctx context.Context) error {
-	limited, stop := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
-	defer stop()
-	var paths []string
-	for _, name := range o.committed {
-		paths = append(paths, strings.TrimPrefix(name, o.prefix))
-	}
-	err := o.remove(limited, paths)
-	return errors.Join(err, eachOf(o.objects, func(s *stagedObject) error {
-		err := s.abort()
-		if slices.Contains(o.committed, s.name) && errors.Is(err, fs.ErrNotExist) {
-			return nil // the upload has become the object
-		}
-		return err
-	}))
-}
-
-// eachOf calls a function for several values at a time, and returns the first error. After an error it calls no further.
-func eachOf[T any](list []T, f func(T) error) error {
-	slots, failed, once := make(chan struct{}, mostChanges), error(nil), sync.Once{}
-	ended := make(chan struct{})
-	var calls sync.WaitGroup
-	for _, each := range list {
-		slots <- struct{}{}
-		select {
-		case <-ended:
-			<-slots
-			continue
-		default:
-		}
-		calls.Go(func() {
-			defer func() { <-slots }()
-			if err := f(each); err != nil {
-				once.Do(func() {
-					failed = err
-					close(ended)
-				})
-			}
-		})
-	}
-	calls.Wait()
-	return failed
 }
