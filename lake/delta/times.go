@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Commits have times: those of their files, or since a version, which the table has as a property, those that they say.
+// Commits have times: those of their files, or since a version, which the table has as a property, those that they have.
 
-// inCommit is since when commits say their times.
+// inCommit is since when commits have their times.
 type inCommit struct {
 	// version is the first one, or -1.
 	version int64
@@ -72,7 +72,7 @@ func fileTimes(all listing, versions []int64) []time.Time {
 	return times
 }
 
-// commitTimes sorts versions, and returns the times that their commits say.
+// commitTimes sorts versions, and returns the times that their commits have.
 func (l *log) commitTimes(ctx context.Context, all listing, versions []int64) ([]time.Time, error) {
 	slices.Sort(versions)
 	times := make([]time.Time, len(versions))
@@ -95,7 +95,7 @@ func (l *log) commitTimes(ctx context.Context, all listing, versions []int64) ([
 	return times, err
 }
 
-// inCommit returns since when commits say their times.
+// inCommit returns since when commits have their times.
 func (l *log) inCommit(ctx context.Context, all listing) (inCommit, error) {
 	s, err := all.segment(all.latest())
 	if err != nil {
