@@ -37,12 +37,14 @@ type ColumnOrigin struct {
 type TableFile struct {
 	// Path is the name of a file, or the URL of an object.
 	Path string
-	// Rows is the number of rows in the file, or -1 if it is unknown. Plans use it as an estimate.
+	// Rows is the number of rows in the file, or -1 if it is unknown. Plans use it as an estimate, also zero; it leaves out no
+	// file.
 	Rows int64
 	// Constants are columns with one value in all rows, of the types of the schema. The file's own columns of these names
 	// are not read.
 	Constants map[string]scalar.Scalar
-	// Deleted returns the numbers of deleted rows in [first, end), in order. Nil means that the file has none.
+	// Deleted returns the numbers of deleted rows in [first, end), in order. Nil means that the file has none. A number behind
+	// the last row of the file is an error.
 	Deleted func(first, end int64) iter.Seq[int64]
 	// DeletedRows is the number of deleted rows.
 	DeletedRows int64
@@ -56,7 +58,8 @@ type ColumnRange struct {
 	// Integers, dates, times, timestamps and durations are int64 or uint64 by the sign of the type, in its unit, floats
 	// float64, bools bool, decimals *big.Int unscaled, strings and binary values []byte.
 	Low, High any
-	// Nulls and Valid are the numbers of values that are null and that are not, -1 if they are unknown.
+	// Nulls and Valid are the numbers of values that are null and that are not, -1 if they are unknown. They also are if both
+	// are zero, so that the zero ColumnRange leaves out nothing.
 	Nulls, Valid int64
 }
 

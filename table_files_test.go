@@ -189,3 +189,52 @@ func TestTableWithoutFiles(t *testing.T) {
 		require.Zero(t, frame.NumRows())
 	})
 }
+
+// The zero values of a file, and of a range, leave out nothing.
+func TestTableFilesOfUnknownRows(t *testing.T) {
+	table := evolving(t)
+	for i := range table.Files {
+		table.Files[i].Rows = 0
+		table.Files[i].Range = func(string) gpuframe.ColumnRange { return gpuframe.ColumnRange{} }
+	}
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		q := e.TableFiles(table)
+		for want, condition := range map[int64]gpuframe.Expr{
+			3: gpuframe.Col("part").Eq(gpuframe.Lit(arrow.Date32(1))), 5: gpuframe.Col("part").IsValid(), 1: gpuframe.Col("count").IsNull(), 4: gpuframe.Col("count").IsValid(),
+		} {
+			frame, err := q.Filter(condition).Collect(t.Context())
+			require.NoError(t, err)
+			require.EqualValues(t, want, frame.NumRows())
+			require.NoError(t, frame.Release())
+		}
+	})
+}
+
+// A condition on a column that is not converted is an error: the bounds in the file are not those of the table's type.
+func TestTableFilesOfOtherTypes(t *testing.T) {
+	table := gpuframe.TableFiles{
+		Name: "unsigned", Schema: arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}, {Name: "m", Type: arrow.PrimitiveTypes.Int64}}, nil),
+		Files: []gpuframe.TableFile{{Path: writeTableFile(t, []arrow.Field{
+			field("n", arrow.PrimitiveTypes.Uint64, 0), field("m", arrow.PrimitiveTypes.Int64, 0),
+		}, `[{"n": 9223372036854775808, "m": 1}]`), Rows: 1}},
+	}
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		for _, condition := range []gpuframe.Expr{gpuframe.Col("n").Gt(0), gpuframe.Col("n").Eq(7), gpuframe.Col("n").IsValid()} {
+			_, err := e.TableFiles(table).Filter(condition).Select(gpuframe.Col("m")).Collect(t.Context())
+			require.ErrorContains(t, err, `column "n": it is of uint64 in the file, of int64 in the table`)
+		}
+		frame, err := e.TableFiles(table).Select(gpuframe.Col("m")).Collect(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, frame.Release())
+	})
+}
+
+// Deleted rows are rows of the file.
+func TestTableFilesWithoutDeletedRows(t *testing.T) {
+	table := evolving(t)
+	table.Files[1].Deleted, table.Files[1].DeletedRows = deletedRows(1, 2), 2
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		_, err := e.TableFiles(table).Collect(t.Context())
+		require.ErrorContains(t, err, "row 2 is deleted, the file has 2 rows")
+	})
+}

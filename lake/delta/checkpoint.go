@@ -2,6 +2,7 @@ package delta
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,12 +29,12 @@ func (l *log) readCheckpoint(ctx context.Context, s segment, state *snapshot) er
 		return nil
 	}
 	for _, name := range s.files {
-		if err := l.readActions(ctx, l.folder+"/"+name, visit); err != nil {
+		if err := l.readActions(ctx, join(l.folder, name), visit); err != nil {
 			return inFile(name, err)
 		}
 	}
 	for i := 0; i < len(sidecars); i++ {
-		name, err := resolve(l.folder+"/_sidecars", sidecars[i])
+		name, err := resolve(join(l.folder, "_sidecars"), sidecars[i])
 		if err == nil {
 			err = l.readActions(ctx, name, func(a action) error {
 				if a.Sidecar != nil {
@@ -52,7 +53,7 @@ func (l *log) readCheckpoint(ctx context.Context, s segment, state *snapshot) er
 
 // readActions reads a file of JSON or Parquet.
 func (l *log) readActions(ctx context.Context, name string, visit func(action) error) error {
-	data, err := l.read(ctx, name, mostLogFile)
+	data, err := l.need(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -114,9 +115,10 @@ func recordActions(record arrow.Record, visit func(action) error) error {
 			if values.IsNull(row) {
 				continue
 			}
-			a := actionOf(name, members{values, row})
-			if err := a.check(); err != nil {
-				return fmt.Errorf("row %d: %w", row, err)
+			var failure error
+			a := actionOf(name, members{values, row, &failure})
+			if err := cmp.Or(failure, a.check()); err != nil {
+				return fmt.Errorf("row %d: column %s: %w", row, name, err)
 			}
 			if err := visit(a); err != nil {
 				return err
@@ -157,7 +159,7 @@ func (m members) vector() *vectorAbout {
 		return nil
 	}
 	v := &vectorAbout{StorageType: inner.text("storageType"), Path: inner.text("pathOrInlineDv"), Size: inner.integer("sizeInBytes"), Cardinality: inner.integer("cardinality")}
-	if values, row := inner.find("offset"); values != nil && values.IsValid(row) {
+	if inner.find("offset") != nil {
 		offset := inner.integer("offset")
 		v.Offset = &offset
 	}

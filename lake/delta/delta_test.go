@@ -74,6 +74,20 @@ func TestTimestamps(t *testing.T) {
 	require.EqualValues(t, 3, at(day.AddDate(0, 0, 9)))
 	require.EqualValues(t, 4, at(day.AddDate(0, 0, 19)))
 	require.EqualValues(t, 5, at(day.AddDate(0, 0, 20)))
+
+	// Files may be younger than the times of later commits.
+	copied := filepath.Join(w.root, "_delta_log/00000000000000000003.json")
+	require.NoError(t, os.Chtimes(copied, day.AddDate(0, 0, 15), day.AddDate(0, 0, 15)))
+	require.EqualValues(t, 4, at(day.AddDate(0, 0, 10)))
+	w.commit(6, fmt.Sprintf(`{"commitInfo": {"inCommitTimestamp": %d}}`, day.AddDate(0, 0, 30).UnixMilli()), metadata("n long", nil, map[string]string{
+		"delta.enableInCommitTimestamps": "true", "delta.inCommitTimestampEnablementVersion": "4",
+		"delta.inCommitTimestampEnablementTimestamp": fmt.Sprint(day.AddDate(0, 0, 10).UnixMilli()),
+	}))
+	require.EqualValues(t, 2, at(day.AddDate(0, 0, 10).Add(-1)))
+	require.EqualValues(t, 4, at(day.AddDate(0, 0, 10)))
+	require.EqualValues(t, 6, at(day.AddDate(1, 0, 0)))
+	w.commit(5, `{"commitInfo": {}}`)
+	w.fail(delta.Options{Timestamp: day.AddDate(1, 0, 0)}, delta.ErrLog, "00005.json: it has no inCommitTimestamp")
 }
 
 func TestPartitionValues(t *testing.T) {
@@ -144,6 +158,11 @@ func TestWideBounds(t *testing.T) {
 		require.True(t, excluded(0, tight, n.IsNull()))
 		require.False(t, excluded(1, tight, n.IsNull()))
 		require.False(t, excluded(1, tight, n.IsValid()))
+	}
+	for _, text := range []string{`{"numRecords": 3, "nullCount": {"n": null}}`, `{"numRecords": null, "nullCount": {"n": 0}}`} {
+		w.commit(0, protocol1, metadata("n long", nil, nil), add("absent.parquet", fmt.Sprintf(`, "stats": %q`, text)))
+		_, err := linesOf(t.Context(), w.open(delta.Options{}).Query(engine).Filter(n.IsNull()))
+		require.ErrorIs(t, err, fs.ErrNotExist, "%s: an unknown number leaves out nothing", text)
 	}
 }
 
@@ -233,6 +252,14 @@ func TestStores(t *testing.T) {
 	table, err := delta.Open(t.Context(), "/"+filepath.Base(w.root), delta.Options{System: system})
 	require.NoError(t, err)
 	require.Equal(t, want, rowsOf(t, table.Query(engine)))
+	for _, root := range []string{".", "", "/"} {
+		table, err := delta.Open(t.Context(), root, delta.Options{System: os.DirFS(w.root)})
+		require.NoError(t, err, root)
+		require.Equal(t, want, rowsOf(t, table.Query(engine)))
+	}
+	_, err = delta.Open(t.Context(), "mem://user:secret@bucket/table", delta.Options{Store: &objecttest.Memory{}})
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NotContains(t, err.Error(), "secret")
 	_, err = delta.Open(t.Context(), "s3://bucket/table", delta.Options{})
 	require.ErrorIs(t, err, objectstore.ErrScheme)
 }

@@ -3,8 +3,8 @@ package delta
 import (
 	"errors"
 	"fmt"
-
-	"github.com/gpuframe/gpuframe/objectstore"
+	"io"
+	"io/fs"
 )
 
 // Errors wrap one of these conditions, or [fs.ErrNotExist] if the table has no log, or one of package objectstore.
@@ -25,7 +25,7 @@ var (
 type Error struct {
 	// Table is the path of the table, without secrets.
 	Table string
-	// File is the file of the log, of a deletion vector or of data that it is about, or empty.
+	// File is the file of the log, of a deletion vector or of data that it is about, without secrets, or empty.
 	File string
 	Err  error
 }
@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 	if e.File == "" {
 		return fmt.Sprintf("delta: table %s: %v", e.Table, e.Err)
 	}
-	return fmt.Sprintf("delta: table %s: %s: %v", e.Table, objectstore.Display(e.File), e.Err)
+	return fmt.Sprintf("delta: table %s: %s: %v", e.Table, e.File, e.Err)
 }
 
 func (e *Error) Unwrap() error { return e.Err }
@@ -46,4 +46,16 @@ func inFile(file string, err error) error {
 		return err
 	}
 	return &Error{File: file, Err: err}
+}
+
+// needed makes the error of a file that ends early or is absent one of a condition. It does not wrap [fs.ErrNotExist], which
+// means that there is no table.
+func needed(err, condition error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%v: %w", err, condition)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: %w", err, condition)
+	}
+	return err
 }

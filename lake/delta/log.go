@@ -6,15 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"sort"
-	"strconv"
-	"time"
+
+	"github.com/gpuframe/gpuframe/objectstore"
 )
 
 // log is the log of a table.
 type log struct {
 	storage
 	folder string
+}
+
+// need reads a file that the log names.
+func (l *log) need(ctx context.Context, name string) ([]byte, error) {
+	data, err := l.read(ctx, name, mostLogFile)
+	return data, needed(err, ErrLog)
 }
 
 // find returns the files for the version of the options.
@@ -32,7 +37,7 @@ func (l *log) find(ctx context.Context, options Options) (segment, error) {
 	}
 	latest := all.latest()
 	if latest < 0 {
-		return segment{}, fmt.Errorf("its log %s has no commits: %w", l.folder, fs.ErrNotExist)
+		return segment{}, fmt.Errorf("its log %s has no commits: %w", objectstore.Display(l.folder), fs.ErrNotExist)
 	}
 	version := latest
 	if options.Version != nil {
@@ -52,7 +57,7 @@ func (l *log) find(ctx context.Context, options Options) (segment, error) {
 func (l *log) probe(ctx context.Context) (listing, error) {
 	var entries []entry
 	first := int64(0)
-	hint, err := l.read(ctx, l.folder+"/_last_checkpoint", 1<<20)
+	hint, err := l.read(ctx, join(l.folder, "_last_checkpoint"), 1<<20)
 	var last struct {
 		Version int64 `json:"version"`
 		Parts   int   `json:"parts"`
@@ -62,8 +67,11 @@ func (l *log) probe(ctx context.Context) (listing, error) {
 	}
 	switch {
 	case err == nil:
-		if err := json.Unmarshal(hint, &last); err != nil || last.Version < 0 || last.Parts > 1<<16 {
-			return listing{}, inFile("_last_checkpoint", fmt.Errorf("%w: %w", errors.Join(err), ErrLog))
+		if err := json.Unmarshal(hint, &last); err != nil {
+			return listing{}, inFile("_last_checkpoint", fmt.Errorf("%w: %w", err, ErrLog))
+		}
+		if last.Version < 0 || last.Parts < 0 || last.Parts > 1<<16 {
+			return listing{}, inFile("_last_checkpoint", fmt.Errorf("the checkpoint of version %d has %d parts: %w", last.Version, last.Parts, ErrLog))
 		}
 		first = last.Version + 1
 		entries = append(entries, hinted(last.Version, last.Parts, last.V2.Path)...)
@@ -72,7 +80,7 @@ func (l *log) probe(ctx context.Context) (listing, error) {
 	}
 	for version := first; ; version++ {
 		name := fmt.Sprintf("%020d.json", version)
-		about, err := l.stat(ctx, l.folder+"/"+name)
+		about, err := l.stat(ctx, join(l.folder, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			return sortLog(entries), nil
 		}
@@ -97,76 +105,4 @@ func hinted(version int64, parts int, path string) (entries []entry) {
 		entries = append(entries, entry{name: fmt.Sprintf("%s.%010d.%010d.parquet", prefix, part, parts)})
 	}
 	return entries
-}
-
-// at returns the newest version that is not younger than a time.
-func (l *log) at(ctx context.Context, all listing, t time.Time) (int64, error) {
-	var versions []int64
-	for version := range all.commits {
-		versions = append(versions, version)
-	}
-	sort.Slice(versions, func(a, b int) bool { return versions[a] < versions[b] })
-	times, err := l.times(ctx, all, versions)
-	if err != nil {
-		return 0, err
-	}
-	n := sort.Search(len(versions), func(i int) bool { return times[i].After(t) })
-	if n == 0 {
-		return 0, fmt.Errorf("no version is as old as %s: %w", t.Format(time.RFC3339Nano), ErrVersion)
-	}
-	return versions[n-1], nil
-}
-
-// times returns the times of commits, each later than the one before: those in the commits if the table has them, otherwise
-// those of the files.
-func (l *log) times(ctx context.Context, all listing, versions []int64) ([]time.Time, error) {
-	enabled, err := l.enabled(ctx, all)
-	if err != nil {
-		return nil, err
-	}
-	times := make([]time.Time, len(versions))
-	err = eachOf(ctx, mostVectors, len(versions), func(ctx context.Context, i int) error {
-		commit := all.commits[versions[i]]
-		times[i] = commit.modified
-		if enabled < 0 || versions[i] < enabled {
-			return nil
-		}
-		data, err := l.read(ctx, l.folder+"/"+commit.name, mostLogFile)
-		if err == nil {
-			err = parseActions(data, func(a action) error {
-				if a.CommitInfo != nil && a.CommitInfo.InCommitTimestamp != nil {
-					times[i] = time.UnixMilli(*a.CommitInfo.InCommitTimestamp)
-				}
-				return nil
-			})
-		}
-		return inFile(commit.name, err)
-	})
-	for i := range times {
-		if i > 0 && !times[i].After(times[i-1]) {
-			times[i] = times[i-1].Add(time.Millisecond)
-		}
-	}
-	return times, err
-}
-
-// enabled returns the version from which on commits have their times, or -1.
-func (l *log) enabled(ctx context.Context, all listing) (int64, error) {
-	s, err := all.segment(all.latest())
-	if err != nil {
-		return 0, err
-	}
-	state, err := l.replay(ctx, s)
-	if err != nil {
-		return 0, err
-	}
-	about := state.metadata.Configuration
-	if about["delta.enableInCommitTimestamps"] != "true" {
-		return -1, nil
-	}
-	version, err := strconv.ParseInt(about["delta.inCommitTimestampEnablementVersion"], 10, 64)
-	if err != nil {
-		return 0, nil
-	}
-	return version, nil
 }

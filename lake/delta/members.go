@@ -2,70 +2,108 @@ package delta
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// members are those of a struct in a row of a checkpoint. A member that is absent, null or of another type has the zero value.
+// members are those of a struct in a row of a checkpoint. A member that is absent or null has the zero value. One of a type that
+// is not expected sets failure.
 type members struct {
-	values *array.Struct
-	row    int
+	values  *array.Struct
+	row     int
+	failure *error
 }
 
-// find returns the values of a member, or nil.
-func (m members) find(name string) (arrow.Array, int) {
+// find returns the values of a member, or nil if it is absent or null.
+func (m members) find(name string) arrow.Array {
 	place, ok := m.values.DataType().(*arrow.StructType).FieldIdx(name)
 	if !ok {
-		return nil, 0
+		return nil
 	}
-	return m.values.Field(place), m.row
+	values := m.values.Field(place)
+	if values.DataType().ID() == arrow.NULL || values.IsNull(m.row) {
+		return nil
+	}
+	return values
+}
+
+// refuse sets failure, of values that are there.
+func (m members) refuse(name string, values arrow.Array) {
+	if values != nil {
+		*m.failure = fmt.Errorf("the member %s is of %v: %w", name, values.DataType(), ErrLog)
+	}
 }
 
 func (m members) text(name string) string {
-	values, row := m.find(name)
-	if text, ok := values.(*array.String); ok && text.IsValid(row) {
-		return text.Value(row)
+	values := m.find(name)
+	read := textsOf(values)
+	if read == nil {
+		m.refuse(name, values)
+		return ""
 	}
-	return ""
+	return read(m.row)
+}
+
+// textsOf returns a function that returns texts of an array, or nil if it does not have texts.
+func textsOf(values arrow.Array) func(row int) string {
+	switch v := values.(type) {
+	case *array.String:
+		return v.Value
+	case *array.LargeString:
+		return v.Value
+	case *array.Binary:
+		return func(row int) string { return string(v.Value(row)) }
+	case *array.LargeBinary:
+		return func(row int) string { return string(v.Value(row)) }
+	case *array.Dictionary:
+		if read := textsOf(v.Dictionary()); read != nil {
+			return func(row int) string { return read(v.GetValueIndex(row)) }
+		}
+	}
+	return nil
 }
 
 func (m members) integer(name string) int64 {
-	values, row := m.find(name)
-	switch v := values.(type) {
+	switch v := m.find(name).(type) {
 	case *array.Int64:
-		if v.IsValid(row) {
-			return v.Value(row)
-		}
+		return v.Value(m.row)
 	case *array.Int32:
-		if v.IsValid(row) {
-			return int64(v.Value(row))
-		}
+		return int64(v.Value(m.row))
+	default:
+		m.refuse(name, v)
+		return 0
 	}
-	return 0
 }
 
 func (m members) inner(name string) (members, bool) {
-	values, row := m.find(name)
+	values := m.find(name)
 	inner, ok := values.(*array.Struct)
-	return members{inner, row}, ok && inner.IsValid(row)
+	if !ok {
+		m.refuse(name, values)
+	}
+	return members{inner, m.row, m.failure}, ok
 }
 
 // list returns a list of texts.
 func (m members) list(name string) (texts []string) {
-	values, row := m.find(name)
-	list, ok := values.(*array.List)
-	if !ok || list.IsNull(row) {
-		return nil
-	}
-	elements, ok := list.ListValues().(*array.String)
+	values := m.find(name)
+	list, ok := values.(array.ListLike)
 	if !ok {
+		m.refuse(name, values)
 		return nil
 	}
-	begin, end := list.ValueOffsets(row)
-	for i := begin; i < end; i++ {
-		if elements.IsValid(int(i)) {
-			texts = append(texts, elements.Value(int(i)))
+	elements := list.ListValues()
+	begin, end := list.ValueOffsets(m.row)
+	read := textsOf(elements)
+	if read == nil && begin < end {
+		m.refuse(name, values)
+		return nil
+	}
+	for i := int(begin); i < int(end); i++ {
+		if elements.IsValid(i) {
+			texts = append(texts, read(i))
 		}
 	}
 	return texts
@@ -73,23 +111,24 @@ func (m members) list(name string) (texts []string) {
 
 // texts returns a map of texts.
 func (m members) texts(name string) map[string]*string {
-	values, row := m.find(name)
+	values := m.find(name)
 	pairs, ok := values.(*array.Map)
-	if !ok || pairs.IsNull(row) {
-		return nil
-	}
-	keys, ok := pairs.Keys().(*array.String)
-	items, also := pairs.Items().(*array.String)
-	if !ok || !also {
+	if !ok {
+		m.refuse(name, values)
 		return nil
 	}
 	texts := map[string]*string{}
-	begin, end := pairs.ValueOffsets(row)
+	begin, end := pairs.ValueOffsets(m.row)
+	key, item := textsOf(pairs.Keys()), textsOf(pairs.Items())
+	nulls := pairs.Items().DataType().ID() == arrow.NULL
+	if begin < end && (key == nil || item == nil && !nulls) {
+		m.refuse(name, values)
+		return nil
+	}
 	for i := int(begin); i < int(end); i++ {
-		texts[keys.Value(i)] = nil
-		if items.IsValid(i) {
-			item := items.Value(i)
-			texts[keys.Value(i)] = &item
+		texts[key(i)] = nil
+		if !nulls && pairs.Items().IsValid(i) {
+			texts[key(i)] = new(item(i))
 		}
 	}
 	return texts

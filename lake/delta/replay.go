@@ -26,7 +26,7 @@ func (l *log) replay(ctx context.Context, s segment) (*snapshot, error) {
 		return nil, err
 	}
 	for _, commit := range s.commits {
-		data, err := l.read(ctx, l.folder+"/"+commit.name, mostLogFile)
+		data, err := l.need(ctx, join(l.folder, commit.name))
 		if err == nil {
 			err = parseActions(data, func(a action) error { state.apply(a); return nil })
 		}

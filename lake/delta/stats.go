@@ -42,11 +42,11 @@ func (s statistics) rows() int64 {
 // rangeOf returns the range of a column by the statistics.
 func (s statistics) rangeOf(c column, hasVector bool) gpuframe.ColumnRange {
 	r := gpuframe.ColumnRange{Nulls: -1, Valid: -1}
-	var nulls int64
-	if json.Unmarshal(s.NullCount[c.physical], &nulls) == nil && nulls >= 0 && s.rows() >= nulls {
+	var nulls *int64 // null means unknown
+	if json.Unmarshal(s.NullCount[c.physical], &nulls) == nil && nulls != nil && *nulls >= 0 && s.rows() >= *nulls {
 		wide := hasVector || s.TightBounds != nil && !*s.TightBounds
-		if !wide || nulls == 0 || nulls == s.rows() {
-			r.Nulls, r.Valid = nulls, s.rows()-nulls
+		if !wide || *nulls == 0 || *nulls == s.rows() {
+			r.Nulls, r.Valid = *nulls, s.rows()-*nulls
 		}
 	}
 	if low, high := bound(s.MinValues[c.physical], c, false), bound(s.MaxValues[c.physical], c, true); low != nil && high != nil {

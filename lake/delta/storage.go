@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net/url"
 	"os"
 	"path"
@@ -63,9 +64,15 @@ func (s storage) list(ctx context.Context, folder string) ([]entry, error) {
 	}
 	var entries []entry
 	for _, file := range files {
-		info, failure := file.Info()
-		if failure != nil || file.IsDir() {
+		if file.IsDir() {
 			continue
+		}
+		info, failure := file.Info()
+		if errors.Is(failure, fs.ErrNotExist) {
+			continue // removed since
+		}
+		if failure != nil {
+			return nil, errors.Join(failure, err)
 		}
 		entries = append(entries, entry{file.Name(), info.Size(), info.ModTime()})
 	}
@@ -126,12 +133,26 @@ func (s storage) readRange(ctx context.Context, name string, offset, length, mos
 	if length, err = within(offset, length, info.Size(), most); err != nil {
 		return nil, err
 	}
-	if _, err := io.CopyN(io.Discard, file, offset); err != nil {
+	from, err := behind(file, offset)
+	if err != nil {
 		return nil, err
 	}
 	data := make([]byte, length)
-	_, err = io.ReadFull(file, data)
+	_, err = io.ReadFull(from, data)
 	return data, err
+}
+
+// behind returns a reader of the bytes from an offset on. The ones before it are read only if the file has no other way.
+func behind(file fs.File, offset int64) (io.Reader, error) {
+	switch f := file.(type) {
+	case io.ReaderAt:
+		return io.NewSectionReader(f, offset, math.MaxInt64-offset), nil
+	case io.Seeker:
+		_, err := f.Seek(offset, io.SeekStart)
+		return file, err
+	}
+	_, err := io.CopyN(io.Discard, file, offset)
+	return file, err
 }
 
 func (s storage) open(name string) (fs.File, error) {
@@ -150,7 +171,7 @@ func within(offset, length, size, most int64) (int64, error) {
 		return 0, fmt.Errorf("it has %d bytes, the limit is %d: %w", length, most, ErrLimit)
 	}
 	if offset < 0 || offset > size || length > size-offset {
-		return 0, fmt.Errorf("it has %d bytes, expected %d from byte %d on: %w", size, length, offset, ErrLog)
+		return 0, fmt.Errorf("it has %d bytes, expected %d from byte %d on: %w", size, length, offset, io.ErrUnexpectedEOF)
 	}
 	return length, nil
 }
@@ -166,13 +187,21 @@ func (s storage) rootOf(name string) string {
 	return name
 }
 
+// join returns the name of a file below a folder.
+func join(folder, name string) string {
+	if _, ok := objectstore.SchemeOf(folder); ok {
+		return folder + "/" + name // dots are characters of a key
+	}
+	return path.Join(folder, name)
+}
+
 // resolve returns the name of a file that the log names by a URI, relative to the folder of the table or absolute.
 func resolve(root, uri string) (string, error) {
 	scheme, rest, absolute := strings.Cut(uri, ":")
 	if absolute && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "//")) && !strings.Contains(scheme, "/") {
 		name, err := url.PathUnescape(uri)
 		if err != nil {
-			return "", fmt.Errorf("the path %q is no URI: %w: %w", uri, err, ErrLog)
+			return "", fmt.Errorf("the path %q is no URI: %w: %w", objectstore.Display(uri), err, ErrLog)
 		}
 		if scheme == "file" {
 			name = strings.TrimPrefix(name, "file:")
@@ -185,12 +214,12 @@ func resolve(root, uri string) (string, error) {
 	}
 	name, err := url.PathUnescape(uri)
 	if err != nil || name == "" {
-		return "", fmt.Errorf("the path %q is no URI: %w", uri, ErrLog)
+		return "", fmt.Errorf("the path %q is no URI: %w", objectstore.Display(uri), ErrLog)
 	}
 	if strings.HasPrefix(name, "/") {
 		return name, nil
 	}
-	return root + "/" + name, nil
+	return join(root, name), nil
 }
 
 // stat describes a file.
@@ -200,7 +229,7 @@ func (s storage) stat(ctx context.Context, name string) (entry, error) {
 		return entry{}, err
 	}
 	if store == nil {
-		return entry{}, fmt.Errorf("stat %s: %w", name, errors.ErrUnsupported)
+		return entry{}, fmt.Errorf("stat %s: %w", objectstore.Display(name), errors.ErrUnsupported)
 	}
 	about, err := store.Stat(ctx, name)
 	return entry{size: about.Size, modified: about.Modified}, err

@@ -81,7 +81,7 @@ func Open(ctx context.Context, path string, options Options) (*Table, error) {
 	}
 	failure := &Error{Table: objectstore.Display(t.root), Err: err}
 	if known, ok := err.(*Error); ok {
-		failure.File, failure.Err = known.File, known.Err
+		failure.File, failure.Err = objectstore.Display(known.File), known.Err
 	}
 	return nil, failure
 }
@@ -90,7 +90,7 @@ func (t *Table) open(ctx context.Context, options Options) error {
 	if options.Version != nil && !options.Timestamp.IsZero() {
 		return fmt.Errorf("a version and a timestamp are given, expected one of them: %w", ErrVersion)
 	}
-	l := &log{storage: t.from, folder: t.root + "/_delta_log"}
+	l := &log{storage: t.from, folder: join(t.root, "_delta_log")}
 	s, err := l.find(ctx, options)
 	if err != nil {
 		return err
@@ -144,12 +144,26 @@ func (t *Table) addFiles(ctx context.Context, state *snapshot) error {
 	return eachOf(ctx, mostVectors, len(vectors), func(ctx context.Context, n int) error {
 		f, about := t.files[vectors[n]], adds[vectors[n]].Vector
 		deleted, err := about.load(ctx, t.from, t.root)
+		if err == nil {
+			err = fits(deleted, f.Rows)
+		}
 		if err != nil {
 			return inFile(f.Path, err)
 		}
 		f.deleted, f.Deleted = deleted, deleted.Len()
 		return nil
 	})
+}
+
+// fits refuses a vector with rows behind those of the file. The footer of a file shows it if the log does not have the number.
+func fits(deleted *rows.Set, number int64) error {
+	if number < 0 {
+		return nil
+	}
+	for row := range deleted.Between(number, math.MaxInt64) {
+		return fmt.Errorf("the deletion vector has row %d, the file %d rows: %w", row, number, ErrVector)
+	}
+	return nil
 }
 
 // partitions returns the columns of partitions.

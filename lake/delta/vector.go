@@ -61,7 +61,7 @@ func (v *vectorAbout) file(root string) (name string, offset int64, err error) {
 	if prefix != "" {
 		name = prefix + "/" + name
 	}
-	return root + "/" + name, offset, nil
+	return join(root, name), offset, nil
 }
 
 // load reads the vector.
@@ -86,7 +86,7 @@ func (v *vectorAbout) load(ctx context.Context, from storage, root string) (*row
 		}
 		framed, err := from.readRange(ctx, name, offset, v.Size+8, math.MaxInt64)
 		if err != nil {
-			return nil, inFile(name, err)
+			return nil, inFile(name, needed(err, ErrVector))
 		}
 		data, err := rows.Unframe(framed)
 		if err != nil {

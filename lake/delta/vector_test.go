@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"strings"
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
@@ -52,7 +53,12 @@ func TestDeletionVectors(t *testing.T) {
 	require.Equal(t, []string{`{"n":1}`}, read(vectorAction("u", "ab^-aqEH.-t@S}K{vb[*k^", 1, len(vector), 2)))
 	require.Equal(t, []string{`{"n":0}`, `{"n":2}`}, read(vectorAction("p", "file://"+w.root+"/one.bin", 1, len(vectorBytes(t, 1)), 1)))
 	inline := `, "stats": "{\"numRecords\": 3}", "deletionVector": {"storageType": "i", "pathOrInlineDv": "wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L", "sizeInBytes": 40, "cardinality": 6}`
-	require.Len(t, read(inline), 3, "rows 3, 4, 7, 11, 18 and 29, which the file does not have")
+	w.commit(0, protocol3("deletionVectors"), metadata("n long", nil, nil), add("a.parquet", inline))
+	w.fail(delta.Options{}, delta.ErrVector, "has row 3, the file 3 rows") // it has the rows 3, 4, 7, 11, 18 and 29
+	inline = strings.Replace(inline, `\"numRecords\": 3`, "", 1)
+	w.commit(0, protocol3("deletionVectors"), metadata("n long", nil, nil), add("a.parquet", inline))
+	_, err := linesOf(t.Context(), w.open(delta.Options{}).Query(engine))
+	require.ErrorContains(t, err, "row 3 is deleted, the file has 3 rows")
 
 	// A vector is replaced by a remove of the old pair and an add of the new one, in any order.
 	w.commit(1, add("a.parquet", inline), `{"remove": {"path": "a.parquet", "deletionVector": {"storageType": "p", "pathOrInlineDv": "x"}}}`)
@@ -78,8 +84,8 @@ func TestDamagedVectors(t *testing.T) {
 	w.file("v.bin", framed(vector))
 	fail(vectorAction("p", path, 1, len(vector), 2), "it has 1 rows, in the log 2", delta.ErrVector)
 	fail(vectorAction("p", path, 1, len(vector)-1, 1), "by its frame", delta.ErrVector)
-	fail(vectorAction("p", path, 1, len(vector)+9, 1), "expected", delta.ErrLog)
-	fail(vectorAction("p", path, -1, len(vector), 1), "from byte -1 on", delta.ErrLog)
+	fail(vectorAction("p", path, 1, len(vector)+9, 1), "expected", delta.ErrVector)
+	fail(vectorAction("p", path, -1, len(vector), 1), "from byte -1 on", delta.ErrVector)
 	fail(vectorAction("p", path, 1, 2<<30, 1), "the limit is", delta.ErrLimit)
 	fail(vectorAction("x", path, 1, 1, 1), `the storage type "x"`, delta.ErrUnsupported)
 	fail(vectorAction("u", "short", 1, 1, 1), "has no UUID", delta.ErrVector)

@@ -30,7 +30,7 @@ type written struct {
 func newTable(t *testing.T) written { return written{t, t.TempDir()} }
 
 // parquet writes rows of JSON as a file of the table.
-func (w written) parquet(name string, fields []arrow.Field, rows string) {
+func (w written) parquet(name string, fields []arrow.Field, rows string, options ...pqarrow.WriterOption) {
 	schema := arrow.NewSchema(fields, nil)
 	record, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, strings.NewReader(rows))
 	require.NoError(w.t, err)
@@ -39,7 +39,7 @@ func (w written) parquet(name string, fields []arrow.Field, rows string) {
 	require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o777))
 	file, err := os.Create(path)
 	require.NoError(w.t, err)
-	writer, err := pqarrow.NewFileWriter(schema, file, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
+	writer, err := pqarrow.NewFileWriter(schema, file, parquet.NewWriterProperties(), pqarrow.NewArrowWriterProperties(options...))
 	require.NoError(w.t, err)
 	require.NoError(w.t, writer.Write(record))
 	require.NoError(w.t, writer.Close())

@@ -148,10 +148,10 @@ func (s *parquetFiles) footersOf(ctx context.Context, files []*parquetFile) ([]*
 }
 
 // readable returns the error of a column with a type in a file that cannot be read.
-func (s *parquetFiles) readable(ctx context.Context, selected *arrow.Schema, groups []rowGroup) error {
+func (s *parquetFiles) readable(ctx context.Context, columns []string, groups []rowGroup) error {
 	if s.table != nil {
 		for _, group := range groups {
-			if err := group.footer.readable(selected); err != nil {
+			if err := group.footer.readable(columns); err != nil {
 				return s.fail(group.file, -1, err)
 			}
 		}
@@ -162,7 +162,7 @@ func (s *parquetFiles) readable(ctx context.Context, selected *arrow.Schema, gro
 		return wrap(s, err)
 	}
 	for i, f := range footers {
-		if err := f.readable(selected); err != nil {
+		if err := f.readable(columns); err != nil {
 			return s.fail(s.files[i], -1, err)
 		}
 	}
@@ -234,7 +234,7 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 	if err != nil {
 		return nil, wrap(s, err)
 	}
-	if err := s.readable(ctx, selected.schema, groups); err != nil {
+	if err := s.readable(ctx, append(columnsOf(request.Where), fieldNames(selected.schema)...), groups); err != nil {
 		return nil, err
 	}
 	s.paths.report(request.Counters)

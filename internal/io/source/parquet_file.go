@@ -100,6 +100,9 @@ func (f *parquetFile) footerOf(open *opened) (*footer, error) {
 		return nil, damaged(err)
 	}
 	if f.table != nil {
+		if err := f.listed.checkDeleted(read.firstRow(len(read.metadata.GetRowGroups()))); err != nil {
+			return nil, err
+		}
 		f.adapt(read)
 	} else {
 		f.cached = read
@@ -313,11 +316,11 @@ func (f *footer) match(schema *arrow.Schema, partitions []partition) error {
 }
 
 // readable returns the error of a column that is refused.
-func (f *footer) readable(schema *arrow.Schema) error {
-	for _, field := range schema.Fields() {
-		for _, place := range f.schema.FieldIndices(field.Name) {
+func (f *footer) readable(columns []string) error {
+	for _, name := range columns {
+		for _, place := range f.schema.FieldIndices(name) {
 			if err := f.refused[place]; err != nil {
-				return fmt.Errorf("column %q: %w: leave it out with Select or Drop", field.Name, err)
+				return fmt.Errorf("column %q: %w: leave it out with Select or Drop", name, err)
 			}
 		}
 	}

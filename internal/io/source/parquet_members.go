@@ -157,10 +157,10 @@ func (g *groupValues) open() (err error) {
 	return nil
 }
 
-// leaf returns the only leaf of a column that is not nested, with its type.
+// leaf returns the only leaf of a column that is not nested and can be read, with its type.
 func (g *groupValues) leaf(column string) (leaf int, t arrow.DataType, ok bool) {
 	indices := g.footer.schema.FieldIndices(column)
-	if len(indices) == 0 || len(g.footer.leaves[indices[0]]) != 1 || g.footer.converts(column) {
+	if len(indices) == 0 || len(g.footer.leaves[indices[0]]) != 1 || g.footer.refused[indices[0]] != nil || g.footer.converts(column) {
 		return 0, nil, false
 	}
 	leaf, t = g.footer.leaves[indices[0]][0], g.footer.schema.Field(indices[0]).Type

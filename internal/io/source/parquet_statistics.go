@@ -15,7 +15,7 @@ import (
 )
 
 // statistics returns the range of a column in a row group. It is unknown for nested
-// columns, for types that the file stores in another unit than the column has, and
+// columns, for columns that cannot be read, for types that the file stores in another unit than the column has, and
 // without statistics that are known to be right.
 func (f *footer) statistics(rowGroup int, name string) prune.Range {
 	f.mu.Lock()
@@ -37,7 +37,7 @@ func (f *footer) statistics(rowGroup int, name string) prune.Range {
 // readStatistics is statistics, which keeps its result.
 func (f *footer) readStatistics(rowGroup int, name string) prune.Range {
 	indices := f.schema.FieldIndices(name)
-	if len(indices) == 0 {
+	if len(indices) == 0 || f.refused[indices[0]] != nil {
 		return prune.Unknown
 	}
 	field := f.schema.Field(indices[0])

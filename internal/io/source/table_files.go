@@ -44,17 +44,19 @@ type Origin struct {
 type TableFile struct {
 	// Path is the name of a file or the URL of an object.
 	Path string
-	// Rows is the number of rows in the file, or -1 if it is unknown. Plans use it as an estimate.
+	// Rows is the number of rows in the file, or -1 if it is unknown. Plans use it as an estimate, also zero; it leaves out no
+	// file.
 	Rows int64
 	// Constants are columns with one value in all rows of the file, of the types of the schema. The file's own column of
 	// the name is not read.
 	Constants map[string]scalar.Scalar
 	// Deleted returns the numbers of deleted rows in [first, end), in order. Nil means that the file has none. It is called
-	// by several goroutines.
+	// by several goroutines. A number behind the last row of the file is an error.
 	Deleted func(first, end int64) iter.Seq[int64]
 	// DeletedRows is the number of deleted rows.
 	DeletedRows int64
-	// Range returns the range of a column by the metadata. Nil means that no range is known. It is called by several goroutines.
+	// Range returns the range of a column by the metadata. Nil means that no range is known. If both numbers of a range are
+	// zero, they are unknown. It is called by several goroutines.
 	Range func(column string) prune.Range
 }
 
@@ -140,12 +142,16 @@ func (t *TableFiles) rows() (rows int64) {
 // rangeOf returns what is known of a column before the file is opened.
 func (t *TableFiles) rangeOf(file *TableFile, column string) prune.Range {
 	if value, ok := file.Constants[column]; ok {
-		return constantRange(value, file.Rows)
+		return constantRange(value, -1)
 	}
 	if file.Range == nil || column == t.Kept {
 		return prune.Unknown
 	}
-	return file.Range(column)
+	r := file.Range(column)
+	if r.Nulls == 0 && r.Valid == 0 {
+		r.Nulls, r.Valid = -1, -1
+	}
+	return r
 }
 
 // constantRange is the range of a value in a number of rows, or in some if that is -1.

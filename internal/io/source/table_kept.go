@@ -1,6 +1,9 @@
 package source
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
@@ -39,6 +42,17 @@ func (f *TableFile) keptRange(first, rows int64) prune.Range {
 		}
 	}
 	return prune.Range{Low: deleted == 0, High: deleted < rows, Valid: rows}
+}
+
+// checkDeleted refuses deleted rows behind those of the file.
+func (f *TableFile) checkDeleted(rows int64) error {
+	if f.Deleted == nil {
+		return nil
+	}
+	for row := range f.Deleted(rows, math.MaxInt64) {
+		return fmt.Errorf("row %d is deleted, the file has %d rows: %w", row, rows, ErrContents)
+	}
+	return nil
 }
 
 // firstRow is the number of the first row of a row group in its file.
