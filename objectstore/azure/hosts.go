@@ -52,7 +52,7 @@ func plainHost(text string) bool {
 // accountOf returns the account of a host of Azure.
 func accountOf(host string) (account string, ok bool) {
 	for _, suffix := range hostSuffixes {
-		if before, found := strings.CutSuffix(host, suffix); found && before != "" {
+		if before, ok := strings.CutSuffix(host, suffix); ok && before != "" {
 			account, _, _ = strings.Cut(before, ".")
 			return account, true
 		}

@@ -107,6 +107,7 @@ var kinds = []struct {
 	{arrowdev.ErrDevice, "invalid"},
 	{arrowdev.ErrMoved, "invalid"},
 	{fs.ErrNotExist, "file"},
+	{fs.ErrExist, "io"},
 	{errFile, "io"},
 	{objectstore.ErrScheme, "value"},
 	{objectstore.ErrCredentials, "io"},
