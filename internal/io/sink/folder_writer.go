@@ -39,6 +39,7 @@ type folderFile struct {
 	to       stagedFile
 	counted  *counting
 	buffered *bufio.Writer
+	entered  *counting // before the buffer
 	encoder  encoder
 	rows     int64
 	// taken is the memory of all rows, held of those that the encoder has not written yet.
@@ -191,12 +192,12 @@ func (w *folderWriter) group(ctx context.Context, f *folderFile) error {
 // encoded calls an encoder. It returns the error of the writer if there is one: encoders do not always pass it on.
 func (f *folderFile) encoded(ctx context.Context, call func() error) error {
 	err := encoded(ctx, call)
-	return cmp.Or(f.counted.err, err)
+	return cmp.Or(f.counted.err(), err)
 }
 
 // length estimates the length of a file with the rows that it holds, by those that it has written.
 func (f *folderFile) length() int64 {
-	length := f.counted.bytes + int64(f.buffered.Buffered())
+	length := f.entered.bytes()
 	if written := f.taken - f.held; written > 0 {
 		return length + int64(float64(f.held)*float64(length)/float64(written))
 	}
@@ -231,7 +232,8 @@ func (w *folderWriter) openFile(ctx context.Context, folder string) (*folderFile
 	w.number++
 	counted := &counting{Writer: to}
 	f := &folderFile{path: path, to: to, counted: counted, buffered: bufio.NewWriterSize(counted, 1<<16), used: w.clock}
-	if f.encoder, err = begin(w.format, f.buffered, w.schema); err != nil {
+	f.entered = &counting{Writer: f.buffered}
+	if f.encoder, err = begin(w.format, f.entered, w.schema); err != nil {
 		return nil, errors.Join(err, to.close())
 	}
 	w.open[folder] = f
@@ -253,7 +255,7 @@ func (w *folderWriter) finish(ctx context.Context, folder string) error {
 	if err := f.to.finish(); err != nil {
 		return err
 	}
-	w.files = append(w.files, File{Path: f.path, Rows: f.rows, Bytes: f.counted.bytes})
+	w.files = append(w.files, File{Path: f.path, Rows: f.rows, Bytes: f.counted.bytes()})
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -106,25 +107,43 @@ func ToWriter(ctx context.Context, to io.Writer, format Format, reader buffer.Re
 // counting counts the bytes that are written, and keeps the error of the writer.
 type counting struct {
 	io.Writer
-	bytes int64
-	err   error
+
+	mu      sync.Mutex
+	written int64
+	failure error
 }
 
 func (c *counting) Write(p []byte) (int, error) {
 	n, err := c.Writer.Write(p)
-	c.bytes += int64(n)
-	if c.err == nil {
-		c.err = err
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.written += int64(n)
+	if c.failure == nil {
+		c.failure = err
 	}
 	return n, err
+}
+
+// bytes returns the number of bytes until now.
+func (c *counting) bytes() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.written
+}
+
+// err returns the first error.
+func (c *counting) err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failure
 }
 
 func write(ctx context.Context, to io.Writer, format Format, reader buffer.Reader) (w Written, err error) {
 	counted := &counting{Writer: to}
 	buffered := bufio.NewWriterSize(counted, 1<<20)
 	w.Rows, err = encode(ctx, buffered, format, reader)
-	if counted.err != nil { // encoders do not always pass it on
-		return Written{}, counted.err
+	if failure := counted.err(); failure != nil { // encoders do not always pass it on
+		return Written{}, failure
 	}
 	if err != nil {
 		return Written{}, err
@@ -132,7 +151,7 @@ func write(ctx context.Context, to io.Writer, format Format, reader buffer.Reade
 	if err := buffered.Flush(); err != nil {
 		return Written{}, err
 	}
-	w.Bytes = counted.bytes
+	w.Bytes = counted.bytes()
 	return w, nil
 }
 
