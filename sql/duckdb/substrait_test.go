@@ -23,12 +23,24 @@ import (
 // other engines have written for them.
 const plansVariable = "SUBSTRAIT_PLANS"
 
+// differing are the plans, by their tests and producers, that mean something else than their statements, or have a
+// value by another rule: docs/sql.md has the reasons.
+var differing = map[string]bool{
+	"function/approximation/aggregate/approx_count_distinct.json duckdb": true, "function/arithmetic/aggregate/median.json datafusion": true,
+	"function/arithmetic/aggregate/median.json duckdb": true, "function/arithmetic/aggregate/median.json ibis": true,
+	"function/arithmetic/scalar/divide.json isthmus": true, "function/arithmetic_decimal/scalar/divide.json duckdb": true,
+	"function/comparison/scalar/gt.json ibis": true, "function/comparison/scalar/gte.json ibis": true, "integration/tpch/q01.json isthmus": true,
+	"integration/tpch/q13.json duckdb": true, "relation/aggregate/aggregate_with_grouping_set.json duckdb": true,
+	"relation/aggregate/aggregate_with_grouping_set.json isthmus": true, "relation/fetch/fetch.json datafusion": true,
+	"relation/fetch/fetch_with_offset.json datafusion": true,
+}
+
 // TestPlansOfOthers runs plans of DuckDB, DataFusion, Ibis and Isthmus, and the statements that they were made of in
-// DuckDB.
+// DuckDB. Their files are not part of the project: the check has plans of package substrait instead.
 func TestPlansOfOthers(t *testing.T) {
 	folder := os.Getenv(plansVariable)
 	if folder == "" {
-		t.Skip(plansVariable + " names no folder with plans")
+		t.Skip(plansVariable + " is not set: it names substrait_consumer of a copy of substrait-io/consumer-testing, which is not part of the project")
 	}
 	p := openTPCH(t, 0.01)
 	counts := map[string]map[string]int{}
@@ -61,6 +73,9 @@ func TestPlansOfOthers(t *testing.T) {
 				counts[producer] = map[string]int{}
 			}
 			counts[producer][outcome]++
+			if plan := relative + " " + producer; outcome == "failed" || outcome == "differs" && !differing[plan] {
+				t.Errorf("%s %s: %s", plan, outcome, note)
+			}
 			if note != "" {
 				notes = append(notes, fmt.Sprintf("%s: %s %s: %s", outcome, relative, producer, note))
 			}
