@@ -22,7 +22,7 @@ var aggregates = map[string]string{
 // populations are the aggregates of whole populations for those of samples.
 var populations = map[string]string{"stddev": "stddev_pop", "variance": "var_pop"}
 
-// hasAggregate reports whether an expression is of an aggregate.
+// hasAggregate reports whether an expression has an aggregate.
 func hasAggregate(list []tree.Expr) bool {
 	has := false
 	names := map[string]bool{}
@@ -31,7 +31,7 @@ func hasAggregate(list []tree.Expr) bool {
 	}
 	for _, e := range list {
 		tree.Walk(e, func(n tree.Node, _ int) bool {
-			if c, ok := n.(*tree.Call); ok && c.Over == nil && (names[c.Name[0].Text] || populations[c.Name[0].Text] != "" || strings.HasSuffix(c.Name[0].Text, "_pop")) {
+			if c, ok := n.(*tree.Call); ok && c.Over == nil && names[c.Name[0].Text] {
 				has = true
 			}
 			_, isQuery := n.(*tree.Query)

@@ -29,15 +29,9 @@ type scalar struct {
 // many is the limit of functions with any number of arguments.
 const many = 1 << 20
 
-// chain is an operator between two or more values.
-func chain(op string) scalar {
-	return scalar{2, many, func(c *invocation) (tree.Expr, error) {
-		e := c.values[0]
-		for _, y := range c.values[1:] {
-			e = binary(op, e, y)
-		}
-		return e, nil
-	}}
+// operator is an operator between two values: of three, a comparison would mean another one.
+func operator(op string) scalar {
+	return scalar{2, 2, func(c *invocation) (tree.Expr, error) { return binary(op, c.values[0], c.values[1]), nil }}
 }
 
 // logic is AND or OR.
@@ -71,14 +65,12 @@ func distinct(not bool) scalar {
 }
 
 // like is a match with a pattern.
-func like(kind tree.LikeKind) scalar {
-	return scalar{2, 3, func(c *invocation) (tree.Expr, error) {
-		l := &tree.Like{X: c.values[0], Kind: kind, Pattern: c.values[1]}
-		if len(c.values) == 3 && !isNull(c.values[2]) {
-			l.Escape = c.values[2]
-		}
-		return l, nil
-	}}
+func like(c *invocation) (tree.Expr, error) {
+	l := &tree.Like{X: c.values[0], Kind: tree.LikePattern, Pattern: c.values[1]}
+	if len(c.values) == 3 && !isNull(c.values[2]) {
+		l.Escape = c.values[2]
+	}
+	return l, nil
 }
 
 // isNull reports whether an expression is a null of any type.
@@ -92,18 +84,18 @@ func isNull(e tree.Expr) bool {
 
 // scalars are the functions of the extensions, and those of producers that name them as SQL does.
 var scalars = map[string]scalar{
-	"add": chain("+"), "subtract": chain("-"), "multiply": chain("*"), "divide": {2, 2, divide}, "modulus": chain("%"), "mod": chain("%"),
+	"add": operator("+"), "subtract": operator("-"), "multiply": operator("*"), "divide": {2, 2, divide}, "modulus": operator("%"), "mod": operator("%"),
 	"negate": {1, 1, func(c *invocation) (tree.Expr, error) { return &tree.Unary{Op: "-", X: c.values[0]}, nil }},
 	"power":  named("pow", 2, 2), "sqrt": named("sqrt", 1, 1), "exp": named("exp", 1, 1), "abs": named("abs", 1, 1), "sign": named("sign", 1, 1),
 	"sin": named("sin", 1, 1), "cos": named("cos", 1, 1), "tan": named("tan", 1, 1), "asin": named("asin", 1, 1), "acos": named("acos", 1, 1),
 	"atan": named("atan", 1, 1), "atan2": named("atan2", 2, 2), "sinh": named("sinh", 1, 1), "cosh": named("cosh", 1, 1), "tanh": named("tanh", 1, 1),
 	"asinh": named("asinh", 1, 1), "acosh": named("acosh", 1, 1), "atanh": named("atanh", 1, 1), "radians": named("radians", 1, 1), "degrees": named("degrees", 1, 1),
-	"bitwise_and": chain("&"), "bitwise_or": chain("|"), "bitwise_xor": named("xor", 2, 2),
+	"bitwise_and": operator("&"), "bitwise_or": operator("|"), "bitwise_xor": named("xor", 2, 2),
 
 	"ln": named("ln", 1, 1), "log10": named("log10", 1, 1), "log2": named("log2", 1, 1), "log1p": named("log1p", 1, 1), "logb": {2, 2, logarithm},
 	"ceil": named("ceil", 1, 1), "floor": named("floor", 1, 1), "round": named("round", 1, 2), "trunc": named("trunc", 1, 1),
 
-	"equal": chain("="), "not_equal": chain("<>"), "lt": chain("<"), "lte": chain("<="), "gt": chain(">"), "gte": chain(">="),
+	"equal": operator("="), "not_equal": operator("<>"), "lt": operator("<"), "lte": operator("<="), "gt": operator(">"), "gte": operator(">="),
 	"between": {3, 3, func(c *invocation) (tree.Expr, error) {
 		return &tree.Between{X: c.values[0], Low: c.values[1], High: c.values[2]}, nil
 	}},
@@ -116,7 +108,7 @@ var scalars = map[string]scalar{
 	"and": logic(false), "or": logic(true), "xor": {2, 2, xor},
 	"not": {1, 1, func(c *invocation) (tree.Expr, error) { return not(c.values[0]), nil }},
 
-	"concat": {1, many, concatenated}, "concat_ws": named("concat_ws", 2, many), "like": like(tree.LikePattern),
+	"concat": {1, many, concatenated}, "concat_ws": named("concat_ws", 2, many), "like": {2, 3, like},
 	"substring": named("substring", 2, 3), "starts_with": named("starts_with", 2, 2), "ends_with": named("ends_with", 2, 2), "contains": named("contains", 2, 2),
 	"strpos": named("strpos", 2, 2), "replace": named("replace", 3, 3), "repeat": named("repeat", 2, 2), "reverse": named("reverse", 1, 1),
 	"lower": named("lower", 1, 1), "upper": named("upper", 1, 1), "char_length": named("length", 1, 1), "character_length": named("length", 1, 1), "octet_length": named("octet_length", 1, 1),
@@ -163,7 +155,11 @@ func concatenated(c *invocation) (tree.Expr, error) {
 	if len(c.values) == 1 {
 		return c.values[0], nil
 	}
-	return chain("||").make(c)
+	e := c.values[0]
+	for _, y := range c.values[1:] {
+		e = binary("||", e, y)
+	}
+	return e, nil
 }
 
 // nullIfAny is a function that skips nulls in SQL, and is null for each in Substrait.

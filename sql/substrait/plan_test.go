@@ -240,6 +240,7 @@ func TestErrors(t *testing.T) {
 		{"function", plan(filter(people, function("nothing")), "a"), "root.filter.condition.nothing: function nothing is not supported"},
 		{"undeclared", plan(filter(people, function("other")), "a"), "root.filter.condition: the plan declares no function 99"},
 		{"arguments", plan(filter(people, function("gt", field(0))), "a"), "function gt has 1 arguments"},
+		{"a comparison of three", plan(filter(people, function("equal", field(0), field(1), field(2))), "a"), "function equal has 3 arguments"},
 		{"option", plan(filter(people, `{"scalarFunction": {"functionReference": 0, "arguments": [], "options": [{"name": "case_sensitivity", "preference": ["CASE_INSENSITIVE"]}]}}`), "a"), "option case_sensitivity with CASE_INSENSITIVE is not supported, only CASE_SENSITIVE"},
 		{"one grouping set of two expressions", plan(`{"aggregate": {"input": `+people+`, "groupingExpressions": [`+field(0)+`, `+field(1)+`], "groupings": [{"expressionReferences": [0]}]}}`, "a", "b"), "root.aggregate.groupingExpressions[1]: no grouping set has it"},
 		{"equal grouping expressions", plan(`{"aggregate": {"input": `+project(3, people, field(1), field(1))+`, "groupingExpressions": [`+field(0)+`, `+field(1)+`], "groupings": [{"expressionReferences": [0]}, {"expressionReferences": [1]}]}}`, "a", "b", "c"), "equal expressions in several grouping sets"},
