@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,8 +21,10 @@ import (
 	"github.com/gpuframe/gpuframe/lake/delta"
 )
 
+var deviceName = flag.String("device", "host", "the device that tables are read on")
+
 func openEngine(t testing.TB) *gpuframe.Engine {
-	engine, err := gpuframe.Open(gpuframe.Device("host"))
+	engine, err := gpuframe.Open(gpuframe.Device(*deviceName))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, engine.Close()) })
 	return engine

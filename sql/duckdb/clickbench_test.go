@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"flag"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -11,16 +12,18 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/clickbench"
 )
 
+var hits = flag.Int("hits", 20_000, "the rows of TestClickBench")
+
 // TestClickBench compares the answers to the questions of ClickBench, without their limits.
 func TestClickBench(t *testing.T) {
 	p := openEmpty(t)
-	record := clickbench.Record(1, 0, 20_000)
+	record := clickbench.Record(1, 0, *hits)
 	defer record.Release()
-	hits := p.engine.Records(record.Schema(), record)
+	table := p.engine.Records(record.Schema(), record)
 	file := filepath.Join(t.TempDir(), "hits.parquet")
-	_, err := hits.WriteFile(t.Context(), file, gpuframe.Parquet())
+	_, err := table.WriteFile(t.Context(), file, gpuframe.Parquet())
 	require.NoError(t, err)
-	p.session.Register("hits", hits)
+	p.session.Register("hits", table)
 	_, err = p.db.Exec(fmt.Sprintf("create table hits as select * from read_parquet('%s')", file))
 	require.NoError(t, err)
 	for i, text := range clickbench.Questions {

@@ -41,7 +41,7 @@ func drawFolder(r *rapid.T) arrow.Record {
 
 // DuckDB reads the partitions that were written, and gpuframe those of DuckDB.
 func TestFolders(t *testing.T) {
-	engine, err := gpuframe.Open(gpuframe.Device("host"))
+	engine, err := gpuframe.Open(gpuframe.Device(*deviceName))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, engine.Close()) })
 	db, err := sql.Open("duckdb", "")

@@ -68,7 +68,7 @@ func drawFile(t testing.TB, r *rapid.T) (arrow.Record, sink.ParquetOptions) {
 // DuckDB reads the rows that were written, and finds them by their values, with the statistics and Bloom
 // filters of the file.
 func TestParquetFiles(t *testing.T) {
-	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	m := devicetest.Manager(t, devicetest.Open(t, *deviceName), memory.Options{})
 	db, err := sql.Open("duckdb", "")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"math/big"
@@ -24,6 +25,12 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	gpusql "github.com/gpuframe/gpuframe/sql"
+)
+
+// The settings of gpuframe's side.
+var (
+	deviceName = flag.String("device", "host", "the device of gpuframe")
+	budget     = flag.Uint64("budget", 2<<30, "its budget in bytes")
 )
 
 // peers are a session and a DuckDB with the same tables.
@@ -84,12 +91,12 @@ func open(t *testing.T, seed uint64) *peers {
 
 // openEmpty opens both without tables.
 func openEmpty(t *testing.T) *peers {
-	engine, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(2<<30)) // a random statement can have any number of rows
+	engine, err := gpuframe.Open(gpuframe.Device(*deviceName), gpuframe.Budget(*budget)) // a random statement can have any number of rows
 	require.NoError(t, err)
 	db, err := sql.Open("duckdb", "")
 	require.NoError(t, err)
 	db.SetMaxOpenConns(1)
-	_, err = db.Exec("set memory_limit = '2GB'")
+	_, err = db.Exec(fmt.Sprintf("set memory_limit = '%dB'", *budget))
 	require.NoError(t, err)
 	p := &peers{gpusql.New(engine), engine, db}
 	t.Cleanup(func() {

@@ -17,9 +17,9 @@ import (
 var timesScale = flag.Float64("times", 0.01, "the scale factor of BenchmarkTPCH")
 
 // BenchmarkTPCH compares the times of the questions of TPC-H in SQL, with their translation, with those of queries in
-// Go, on tables in memory of the host. Both take turns.
+// Go, on tables in memory of the device. Both take turns.
 func BenchmarkTPCH(b *testing.B) {
-	engine, err := gpuframe.Open(gpuframe.Device("host"))
+	engine, err := gpuframe.Open(gpuframe.Device(*deviceName))
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, engine.Close()) })
 	session := gpusql.New(engine)

@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"flag"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -12,9 +13,11 @@ import (
 	"github.com/gpuframe/gpuframe/bench/tpch/queries"
 )
 
+var tpchScale = flag.Float64("tpch-scale", 0.01, "the scale factor of TestTPCH")
+
 // TestTPCH compares the answers to the questions of TPC-H.
 func TestTPCH(t *testing.T) {
-	const scale = 0.01
+	scale := *tpchScale
 	p := openTPCH(t, scale)
 	for _, q := range queries.All {
 		t.Run(fmt.Sprint(q.Number), func(t *testing.T) {
