@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -57,6 +58,30 @@ func (r *queryRows) evaluateConstants(ctx context.Context, q Query) (Query, erro
 	}
 	r.constants, q.keys = constants, nil
 	return q, nil
+}
+
+// keysOfNoRows adds columns of the constants to rows, of which there are none: then there is no group, and
+// the keys are those of any rows. A GPU may know that only now.
+func (r *queryRows) keysOfNoRows() error {
+	if r.constants == nil || r.rows.RowCount() != nil || r.rows.Capacity() > 0 {
+		return nil
+	}
+	names := r.keyNames()
+	var all []*column.Column
+	for _, c := range r.constants {
+		none, err := c.Slice(0, 0)
+		if err != nil {
+			return err
+		}
+		r.owned.Add(none)
+		all = append(all, none)
+	}
+	for i := range r.rows.NumColumns() {
+		names, all = append(names, r.rows.Schema().Field(i).Name), append(all, r.rows.Column(i))
+	}
+	r.constants = nil
+	rows, err := tableOf(names, all, r.rows.Rows())
+	return r.replace(rows, err)
 }
 
 // keyNames returns the names of the columns of the keys while groups are found.

@@ -49,6 +49,9 @@ func (r *groupFinder) prepare(ctx context.Context, q Query) error {
 	if err := r.exact(); err != nil {
 		return err
 	}
+	if err := r.keysOfNoRows(); err != nil {
+		return err
+	}
 	if err := r.call.OrderBehind(r.rows.DeviceRows().Block()); err != nil { // rows may have no columns
 		return err
 	}

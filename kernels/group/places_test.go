@@ -1,6 +1,7 @@
 package group_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -14,8 +15,10 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -140,6 +143,32 @@ func TestConstantKeys(t *testing.T) {
 					}
 					require.Equal(t, 2*total, twice.Column(3).(*array.Float64).Value(0))
 				}
+			}
+		}
+	})
+}
+
+// TestConstantKeysOfNoRows groups a table whose rows were all removed, which the host knows, by a constant.
+func TestConstantKeysOfNoRows(t *testing.T) {
+	eachDevice(t, func(t *testing.T, mgr *memory.Manager) {
+		x := expr.Col("x")
+		table := floatTable(t, mgr, make([]int32, 300), make([]float64, 300), make([]float64, 300))
+		kept, err := selection.Filter(t.Context(), table, x.Gt(expr.Lit(1.0)), kernels.Options{Manager: mgr})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, kept.Release()) }()
+		rows, err := kept.NumRows(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, rows)
+		key := group.Key{Expr: expr.Lit(int8(7)), Name: "a"}
+		for _, aggregates := range [][]group.Aggregate{{group.Sum(x)}, {group.CountAll(), group.First(x)}} {
+			whole, err := group.By(kept, key).Aggregate(t.Context(), aggregates, group.ByOptions{})
+			require.NoError(t, err)
+			part, err := group.By(kept, key).Partial(t.Context(), aggregates, group.ByOptions{})
+			require.NoError(t, err)
+			for _, result := range []*buffer.Buffer{whole, part} {
+				rows, err := result.NumRows(t.Context())
+				require.NoError(t, errors.Join(err, result.Release()))
+				require.Zero(t, rows)
 			}
 		}
 	})
