@@ -96,7 +96,11 @@ func startProfile(path string) (stop func() error, err error) {
 // explained prints the plans.
 func (s *settings) explained(ctx context.Context, db *session.Session) error {
 	for _, q := range s.Chosen() {
-		text, err := q.Of(db.Tables()).Explain(ctx)
+		query, err := db.Query(ctx, q)
+		if err != nil {
+			return err
+		}
+		text, err := query.Explain(ctx)
 		if err != nil {
 			return fmt.Errorf("query %d: %w", q.Number, err)
 		}

@@ -38,6 +38,7 @@ func (f *Flags) Register(set *flag.FlagSet) {
 	set.IntVar(&f.Rounds, "rounds", 3, "times that a query runs after the first; the fastest is printed")
 	set.BoolVar(&f.Parquet, "parquet", false, "queries read Parquet files, not tables in memory")
 	set.StringVar(&f.folder, "folder", "", "folder of the Parquet files, which are written if they are not there; empty for a temporary one")
+	set.BoolVar(&f.options.SQL, "sql", false, "the queries are the statements in SQL, translated at each run, not the calls in Go")
 	set.StringVar(&f.chosen, "queries", "", "numbers of the queries, for example 1,6; empty for all")
 	set.StringVar(&f.options.Device, "device", "", "device, or several separated by commas; empty for the first GPU, or the host")
 	set.BoolVar(&f.options.Spread, "spread", false, "divide tables in memory among the devices; otherwise they are on the first one")

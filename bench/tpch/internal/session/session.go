@@ -18,6 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/bench/tpch/queries"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/testing/processor"
+	"github.com/gpuframe/gpuframe/sql"
 )
 
 // Options select the device, the memory and the tables of a session.
@@ -43,6 +44,8 @@ type Options struct {
 	// Folder has Parquet files of [data.Generator.WriteParquet], which are read by each
 	// query. If it is empty the tables are in device memory.
 	Folder string
+	// SQL is whether the queries are statements in SQL, not calls in Go.
+	SQL bool
 }
 
 // DefaultTableRows is so small that the comments of lineitem, of 27 bytes on average, have
@@ -72,6 +75,8 @@ type Session struct {
 	// host are the tables in host memory.
 	host   []*gpuframe.HostTable
 	tables queries.Tables
+	// statements is set if the queries are SQL.
+	statements *sql.Session
 }
 
 // Open loads the tables of a generator, or finds its files. The caller closes the session.
@@ -115,6 +120,9 @@ func (s *Session) open(ctx context.Context, g *data.Generator, options Options) 
 		data.Part: &s.tables.Part, data.PartSupp: &s.tables.PartSupp, data.Orders: &s.tables.Orders, data.Lineitem: &s.tables.Lineitem,
 	}
 	s.tables.Scale = g.Scale()
+	if options.SQL {
+		s.statements = sql.New(s.queries)
+	}
 	for _, t := range data.Tables {
 		var err error
 		if options.Host {
@@ -126,6 +134,9 @@ func (s *Session) open(ctx context.Context, g *data.Generator, options Options) 
 		}
 		if err != nil {
 			return fmt.Errorf("%v: %w", t, err)
+		}
+		if s.statements != nil {
+			s.statements.Register(t.String(), *places[t])
 		}
 	}
 	return nil
@@ -208,10 +219,22 @@ func (s *Session) String() string { return s.engine.Device().String() }
 // IsHost reports whether the device is the host.
 func (s *Session) IsHost() bool { return s.engine.Device().Name() == "host" }
 
+// Query returns one of the queries on the tables.
+func (s *Session) Query(ctx context.Context, q queries.Query) (gpuframe.Query, error) {
+	if s.statements == nil {
+		return q.Of(s.tables), nil
+	}
+	text, err := q.SQL(s.tables.Scale)
+	if err != nil {
+		return gpuframe.Query{}, err
+	}
+	return s.statements.Query(ctx, text)
+}
+
 // Measurement is the time and the memory of a query.
 type Measurement struct {
-	// Best is the fastest time, from the call of Collect until the result is in device
-	// memory.
+	// Best is the fastest time, from making the query, which translates SQL, until the result is in
+	// device memory.
 	Best time.Duration
 	// Processor is the least processor time of a run, of all goroutines of the process. A
 	// loaded machine changes it less than Best.
@@ -223,11 +246,14 @@ type Measurement struct {
 
 // Measure runs a query some times, after a first one that compiles kernels.
 func (s *Session) Measure(ctx context.Context, q queries.Query, rounds int, options ...gpuframe.RunOption) (m Measurement, err error) {
-	query := q.Of(s.tables)
 	m.Best, m.Processor = 1<<62, 1<<62
 	for i := range rounds + 1 {
 		s.queries.Manager().ResetPeak()
 		begin, before := time.Now(), processor.Time()
+		query, err := s.Query(ctx, q)
+		if err != nil {
+			return m, err
+		}
 		frame, err := query.Collect(ctx, options...)
 		if err != nil {
 			return m, err
@@ -248,7 +274,11 @@ func (s *Session) Measure(ctx context.Context, q queries.Query, rounds int, opti
 func (s *Session) Marked(ctx context.Context, q queries.Query) error {
 	stream := s.engine.Manager().Stream()
 	return mark.Run(ctx, fmt.Sprintf("query %d", q.Number), stream, func() error {
-		frame, err := q.Of(s.tables).Collect(ctx)
+		query, err := s.Query(ctx, q)
+		if err != nil {
+			return err
+		}
+		frame, err := query.Collect(ctx)
 		if err != nil {
 			return err
 		}
@@ -258,7 +288,11 @@ func (s *Session) Marked(ctx context.Context, q queries.Query) error {
 
 // Answer runs a query.
 func (s *Session) Answer(ctx context.Context, q queries.Query, options ...gpuframe.RunOption) (a answer.Answer, err error) {
-	frame, err := q.Of(s.tables).Collect(ctx, options...)
+	query, err := s.Query(ctx, q)
+	if err != nil {
+		return a, err
+	}
+	frame, err := query.Collect(ctx, options...)
 	if err != nil {
 		return a, err
 	}
@@ -273,6 +307,9 @@ func (s *Session) Answer(ctx context.Context, q queries.Query, options ...gpufra
 // Close releases the tables and closes the engine.
 func (s *Session) Close() error {
 	var failures []error
+	if s.statements != nil {
+		failures = append(failures, s.statements.Close())
+	}
 	for _, f := range s.frames {
 		failures = append(failures, f.Release())
 	}
