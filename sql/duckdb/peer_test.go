@@ -27,10 +27,11 @@ import (
 	gpusql "github.com/gpuframe/gpuframe/sql"
 )
 
-// The settings of gpuframe's side.
+// The settings of the comparison.
 var (
 	deviceName = flag.String("device", "host", "the device of gpuframe")
 	budget     = flag.Uint64("budget", 2<<30, "its budget in bytes")
+	mostRows   = flag.Int("most-rows", 50_000, "the largest number of rows that are compared")
 )
 
 // peers are a session and a DuckDB with the same tables.
@@ -241,9 +242,6 @@ func valueOf(c arrow.Array, i int) string {
 	return c.ValueStr(i)
 }
 
-// mostRows is the largest number of rows that are compared.
-const mostRows = 50_000
-
 // theirs returns the answer of DuckDB.
 func (p *peers) theirs(text string) (rows [][]string, err error) {
 	cursor, err := p.db.Query(text)
@@ -256,7 +254,7 @@ func (p *peers) theirs(text string) (rows [][]string, err error) {
 		return nil, err
 	}
 	for cursor.Next() {
-		if len(rows) == mostRows {
+		if len(rows) == *mostRows {
 			return nil, errors.New("more rows than are compared")
 		}
 		values, places, row := make([]any, len(columns)), make([]any, len(columns)), make([]string, len(columns))
