@@ -47,7 +47,7 @@ class Held(_Base):
     def _compared(self, other: object) -> NoReturn:
         kind = type(self).__name__.lower()
         raise WrongTypeError(f'the values of a {kind} are not compared by operators: use expressions, as in '
-                             f'table.lazy().filter(gpuframe.col("x") == 1), or compare lists of {kind}.{self._listed}')
+                             f'table.filter(gpuframe.col("x") == 1), or compare lists of {kind}.{self._listed}')
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
     __hash__ = object.__hash__

@@ -11,6 +11,7 @@ from ._held import Held
 from ._library import library, native
 from ._native import Exchangeable
 from ._tensors import CUDA, MANAGED, PINNED
+from ._values import Values
 from .devices import Device, Place, Target, device, place
 from .errors import ArgumentError, WrongTypeError
 
@@ -22,7 +23,7 @@ _TYPESTR = {
 }
 
 
-class Column(Held, Exchangeable):
+class Column(Values, Held, Exchangeable):
     """One column of a table: an Arrow array in device memory.
 
     A column shares its table's memory and keeps it alive. It has the interfaces of DLPack
@@ -33,8 +34,8 @@ class Column(Held, Exchangeable):
     >>> delays = gpuframe.Table.from_columns({"delay": [3, -1, 40]}, device="host")["delay"]
     >>> len(delays), delays.dtype, delays.null_count
     (3, 'int64', 0)
-    >>> delays.tolist()
-    [3, -1, 40]
+    >>> delays.tolist(), (delays > 0).tolist(), delays.max()
+    ([3, -1, 40], [True, False, True], 40)
     """
 
     __slots__ = ("_info", "_manager", "__weakref__")

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Un
 
 from . import _arrow
 from ._columns import columns_of
+from ._functions import Calls
 from ._held import Held
 from ._library import library
 from ._native import Tensor
 from ._tensors import CUDA
+from ._verbs import Verbs
 from .column import Column
 from .devices import Device, Place, device, place
 from .errors import ArgumentError, ColumnNotFoundError, RangeError, WrongTypeError
 
 if TYPE_CHECKING:
-    from .lazy import LazyFrame
+    from .expressions import IntoExpr
+    from .lazy import IntoColumns, LazyFrame
 
 #: A column's name, or several.
 Names = Union[str, Sequence[str]]
@@ -63,7 +66,7 @@ class Schema:
         return "<gpuframe.Schema " + ", ".join(f"{name}: {kind}" for name, kind in self) + ">"
 
 
-class Table(Held, Tensor):
+class Table(Verbs, Held, Tensor):
     """An Arrow table in device memory. Tables are immutable; views of them share memory.
 
     >>> import gpuframe
@@ -249,18 +252,27 @@ class Table(Held, Tensor):
         """Return the last ``n`` rows, or all except the first ``-n``. They share memory."""
         return self[len(self) - min(n, len(self)):] if n >= 0 else self[-n:]
 
-    def select(self, names: Names) -> Table:
-        """Return a table of some columns, in the order of their names. It shares memory."""
-        wanted = self._known(names)
+    def select(self, *names: IntoColumns, **named: IntoExpr) -> Table:
+        """Return a table of some columns, in the order of their names. It shares memory.
+
+        With expressions among them it has their values: see :meth:`LazyFrame.select`.
+
+        >>> Table.from_columns({"x": [1, 2], "y": [2, 2]}, device="host").select("y").to_pydict()
+        {'y': [2, 2]}
+        """
+        chosen = [each for name in names for each in (name if isinstance(name, (list, tuple)) else [name])]
+        if named or any(isinstance(each, Calls) for each in chosen):
+            return self.lazy().select(*chosen, **named).collect()
+        wanted = self._known(chosen)
         return self._wrap(library.make(library.table_select, self._handle(), json.dumps(wanted).encode()), self._manager)
 
-    def drop(self, names: Names) -> Table:
+    def drop(self, *names: Names) -> Table:
         """Return a table without some columns. It shares memory.
 
         >>> Table.from_columns({"x": [1], "y": [2]}, device="host").drop("x").column_names
         ['y']
         """
-        unwanted = self._known(names)
+        unwanted = self._known([each for name in names for each in names_of(name)])
         return self.select([each for each in self.column_names if each not in unwanted])
 
     def rename(self, names: Mapping[str, str]) -> Table:

@@ -8,12 +8,12 @@ import gpuframe
 #: From the library in C up to queries.
 ORDER = """
 errors _types _literals _floats _times _library _native _held devices
-_tensors _arrow _arrays _elements column _columns table
-files folders sharing _runs _functions expressions lazy sources statements dbapi __init__ __main__
+_tensors _arrow _arrays _elements _functions _values column _columns _verbs table
+files folders sharing _runs expressions lazy sources statements dbapi __init__ __main__
 """.split()
 
 #: A method that makes an object of a later module imports it when it is called.
-LATER = {("table", "sources"), ("lazy", "statements")}
+LATER = {("_values", "expressions"), ("_values", "table"), ("table", "sources"), ("lazy", "statements")}
 
 
 def imports(path):
