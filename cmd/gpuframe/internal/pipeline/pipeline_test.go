@@ -90,6 +90,7 @@ func TestPipelines(t *testing.T) {
 		"with lag(qty, 1) skip nulls over (order by price) as before | sort price | tail 5 | select before":                                            "9 1 1 2 3",
 		"group city agg list(price) as prices | explode prices | sort prices | head 2":                                                                 "Rome,20 it's,51",
 		"fill_null -1 in qty | select qty | head 2":                                                                                                    "2 -1",
+		"select list_join(list_filter(split(city, 'o'), element() != ''), '/') as l, list_sum(list_eval(sequence(qty), element() * price)) | head 1":   "Osl,60",
 		"sample 6 seed 3 | sample 1.0 | select count()":                                                                                                "6",
 		"shuffle seed 2 | random r seed 3 | filter r >= 0 and r < 1 | sort price | select city | head 1":                                               "Rome",
 	} {
