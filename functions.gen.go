@@ -692,6 +692,9 @@ func (e Expr) ListUnique() Expr { return unary(e, nested.Unique) }
 // ConcatList is the list of the elements of lists, and of other values as one element each.
 func ConcatList(values ...any) Expr { return choice(nested.Concat, values) }
 
+// ConcatListSkipNulls is ConcatList without the lists that are null.
+func ConcatListSkipNulls(values ...any) Expr { return choice(nested.ConcatSkipNulls, values) }
+
 // ListJoin is the strings of a list in one string, with a separator between them. Nulls are left
 // out.
 func (e Expr) ListJoin(separator string) Expr {

@@ -72,15 +72,16 @@ func TestStatements(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		session := sessionOn(t, dev)
 		for text, want := range map[string]string{
-			"select ID, \"PRICE\" + 1 as p from orders where id = $1":                                                              "id p; 3 31",
-			"select c.name, sum(price) as total from orders o join customers c on o.buyer = c.id group by all order by total desc": "Name total; Ann 40; Bob 20",
-			"select name from customers where id not in (select buyer from orders where buyer is not null)":                        "Name; Eve",
-			"select name from customers where id not in (select buyer from orders)":                                                "Name",
-			"select name, (select count(*) from orders where buyer = customers.id) n from customers order by 1":                    "Name n; Ann 2; Bob 1; Eve 0",
-			"select id from orders qualify row_number() over (partition by buyer order by price desc) = 1 order by id":             "id; 2; 3; 4; 5",
-			"select listagg(name, '-') within group (order by id desc) as l from customers where not (name glob '[B]*')":           "l; Eve-Ann",
-			"with recursive t(n) as (select 1 union all select n + 1 from t where n < 3) select * from t order by n":               "n; 1; 2; 3",
-			"select o.id, c.id as nearest from orders o asof left join customers c on c.id < o.buyer order by 1":                   "id nearest; 1 (null); 2 1; 3 (null); 4 (null); 5 3",
+			"select ID, \"PRICE\" + 1 as p from orders where id = $1":                                                                                    "id p; 3 31",
+			"select c.name, sum(price) as total from orders o join customers c on o.buyer = c.id group by all order by total desc":                       "Name total; Ann 40; Bob 20",
+			"select name from customers where id not in (select buyer from orders where buyer is not null)":                                              "Name; Eve",
+			"select name from customers where id not in (select buyer from orders)":                                                                      "Name",
+			"select name, (select count(*) from orders where buyer = customers.id) n from customers order by 1":                                          "Name n; Ann 2; Bob 1; Eve 0",
+			"select id from orders qualify row_number() over (partition by buyer order by price desc) = 1 order by id":                                   "id; 2; 3; 4; 5",
+			"select listagg(name, '-') within group (order by id desc) as l from customers where not (name glob '[B]*')":                                 "l; Eve-Ann",
+			"with recursive t(n) as (select 1 union all select n + 1 from t where n < 3) select * from t order by n":                                     "n; 1; 2; 3",
+			"select id, [e * id for e in [1, price] if e > 10] as l, list_transform([id, 2], (e, i) -> e + i) as m from orders where id < 3 order by id": "id l m; 1 [] [2,4]; 2 [40] [3,4]",
+			"select o.id, c.id as nearest from orders o asof left join customers c on c.id < o.buyer order by 1":                                         "id nearest; 1 (null); 2 1; 3 (null); 4 (null); 5 3",
 		} {
 			var arguments []any
 			if strings.Contains(text, "$1") {
@@ -214,6 +215,13 @@ func TestErrors(t *testing.T) {
 		"select (id, buyer) in (select id from orders) from orders":                        {20, "a row of 2 values is compared with a subquery of 1 columns"},
 		"select corr(distinct id, price) from orders":                                      {8, "corr of DISTINCT pairs is not supported"},
 		"select o.id from orders o left join customers c on len([1, 2]) = c.id":            {56, "a list is not supported in ON"},
+		"select list_transform([1], e -> (select 2))":                                      {33, "a subquery within a lambda is not supported"},
+		"select list_transform([1], e -> rank() over (order by e))":                        {33, "a window function within a lambda is not supported"},
+		"select list_transform(id, e -> e) from orders":                                    {8, "the value is BIGINT, expected a list"},
+		"select list_filter([1], e -> e)":                                                  {8, "the condition is BIGINT, expected BOOLEAN"},
+		"select list_transform([1], e -> f)":                                               {33, `no column is called "f"`},
+		"select list_transform([1], 2)":                                                    {28, "the argument is no lambda"},
+		"select list_transform([1], (a, b, c) -> a)":                                       {8, "3 parameters"},
 		"select cast('0x1p3' as double)":                                                   {8, "is no number"},
 		"select lpad(note) from orders":                                                    {8, "lpad has 1 arguments, expected 3"},
 		"select sum(sum(price)) from orders":                                               {12, "aggregate sum is not possible in the arguments of an aggregate"},

@@ -83,6 +83,7 @@ func (t *translation) namedWindows(b *tree.Select) map[string]*tree.Window {
 
 // windowValue translates a call with OVER.
 func (t *translation) windowValue(s *scope, e *tree.Call, name string) value {
+	t.refuseInLambda(s, e, "a window function")
 	if s.clause != "SELECT" && s.clause != "ORDER BY" && s.clause != "QUALIFY" && s.clause != "DISTINCT ON" {
 		t.fail(e, "a window function is not possible in %s: use QUALIFY, or a derived table", s.clause)
 	}

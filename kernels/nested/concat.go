@@ -22,9 +22,19 @@ import (
 // the arguments. It is null if a list is. All have elements of one type.
 func Concat(values ...expr.Expr) expr.Expr { return expr.Apply(concat{}, values...) }
 
-type concat struct{}
+// ConcatSkipNulls is [Concat] without null lists. It is null if all arguments are null lists.
+func ConcatSkipNulls(values ...expr.Expr) expr.Expr {
+	return expr.Apply(concat{skipNulls: true}, values...)
+}
 
-func (concat) Name() string { return "concat_list" }
+type concat struct{ skipNulls bool }
+
+func (c concat) Name() string {
+	if c.skipNulls {
+		return "concat_list_skip_nulls"
+	}
+	return "concat_list"
+}
 
 func isList(t arrow.DataType) bool {
 	_, ok := layout.Storage(t).(arrow.ListLikeType)
@@ -54,7 +64,7 @@ func (c concat) Run(ctx context.Context, operands []*column.Column, options kern
 	if err != nil {
 		return nil, err
 	}
-	joining := concatenation{call: &call}
+	joining := concatenation{call: &call, skipNulls: c.skipNulls}
 	for _, operand := range operands {
 		if err == nil {
 			err = joining.add(operand)
@@ -68,9 +78,10 @@ func (c concat) Run(ctx context.Context, operands []*column.Column, options kern
 
 // concatenation is one run of concat.
 type concatenation struct {
-	call  *op.Call
-	parts []lists
-	spans []*spans
+	call      *op.Call
+	skipNulls bool
+	parts     []lists
+	spans     []*spans
 	// lengths are the lengths of the parts, null for a null list.
 	lengths []*column.Column
 	// counts are spans with the numbers of elements of the parts in the result.
@@ -122,6 +133,21 @@ func (c *concatenation) lists() (*column.Column, error) {
 	return release.OnError(listed, err, all.Release(), total.Release())
 }
 
+// length is the length of the result of parts: null for a null result.
+func (c *concatenation) length(parts []expr.Expr) expr.Expr {
+	sum := expr.Lit(int64(0))
+	for _, length := range parts {
+		if c.skipNulls {
+			length = expr.Coalesce(length, expr.Lit(int64(0)))
+		}
+		sum = sum.Add(length)
+	}
+	if !c.skipNulls {
+		return sum
+	}
+	return expr.If(expr.Coalesce(parts...).IsNull(), expr.Null(arrow.PrimitiveTypes.Int64), sum)
+}
+
 // count returns the lengths of the results. A null list leaves out the elements of its row in all parts.
 func (c *concatenation) count() (total *column.Column, err error) {
 	fields, names := make([]arrow.Field, len(c.parts)), make([]expr.Expr, len(c.parts))
@@ -129,12 +155,9 @@ func (c *concatenation) count() (total *column.Column, err error) {
 		name := fmt.Sprint("length ", i)
 		fields[i], names[i] = arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64, Nullable: true}, expr.Col(name)
 	}
-	sum := names[0]
-	for _, length := range names[1:] {
-		sum = sum.Add(length)
-	}
+	sum, zero := c.length(names), expr.Lit(int64(0))
 	for i := range names {
-		names[i] = expr.If(sum.IsValid(), names[i], expr.Lit(int64(0)))
+		names[i] = expr.If(sum.IsValid(), expr.Coalesce(names[i], zero), zero)
 	}
 	first := c.parts[0].column
 	table, err := buffer.New(arrow.NewSchema(fields, nil), c.lengths, buffer.Rows{Count: int64(first.Len()), Shared: first.RowCount(), Manager: c.call.Manager})

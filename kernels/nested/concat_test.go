@@ -18,7 +18,7 @@ import (
 func TestConcat(t *testing.T) {
 	list, v := expr.Col("list"), nested.DefaultVariables
 	valid := nested.Filter(list, expr.Col(v.Element).IsValid(), v)
-	eachSample(t, elementTypes, func(t *testing.T, mgr *memory.Manager, s sample, c *column.Column) {
+	eachSample(t, append(elementTypes, arrow.PrimitiveTypes.Int64), func(t *testing.T, mgr *memory.Manager, s sample, c *column.Column) {
 		table := tableOf(t, mgr, c)
 		defer func() { require.NoError(t, table.Release()) }()
 		for _, each := range []struct {
@@ -39,6 +39,21 @@ func TestConcat(t *testing.T) {
 				}
 				return append(both, first)
 			}},
+			{nested.ConcatSkipNulls(expr.Col("id"), list, valid), func(row int, list []any) []any {
+				both := append([]any{row}, list...)
+				for _, v := range list {
+					if v != nil {
+						both = append(both, v)
+					}
+				}
+				return both
+			}},
+			{nested.ConcatSkipNulls(list, nested.Slice(list, 0, 1)), func(_ int, list []any) []any {
+				if list == nil {
+					return nil
+				}
+				return append(append([]any{}, list...), list[:min(1, len(list))]...)
+			}},
 			{nested.Concat(expr.Col("id"), expr.Col("id").Neg()), func(row int, _ []any) []any { return []any{row, -row} }},
 			{nested.Unique(nested.Concat(list, list)), func(_ int, list []any) []any {
 				seen, kept := map[string]bool{}, []any{}
@@ -51,6 +66,9 @@ func TestConcat(t *testing.T) {
 				return kept
 			}},
 		} {
+			if _, _, err := each.e.Type(table.Schema()); err != nil {
+				continue // the elements are no int64, as the numbers of the rows are
+			}
 			values := evaluate(t, s.name, table, each.e)
 			got := listsOf(values)
 			values.Release()

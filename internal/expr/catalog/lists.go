@@ -55,6 +55,10 @@ var lists = Section{"Lists, structs, maps", Elementwise, "no", []Row{
 		{Name: "concat_list", Free: true, Parameters: params{{Name: "values", Type: Operands}}, Call: "nested.Concat", Example: "concat_list(stops, last_stop)", Python: "concat_list",
 			Doc: "ConcatList is the list of the elements of lists, and of other values as one element each."},
 	}},
+	{Operands: "lists and values of one type", Result: "list", Null: "nothing but null lists", Functions: []Function{
+		{Name: "concat_list_skip_nulls", Free: true, Parameters: params{{Name: "values", Type: Operands}}, Call: "nested.ConcatSkipNulls", Example: "concat_list_skip_nulls(stops, last_stop)",
+			Doc: "ConcatListSkipNulls is ConcatList without the lists that are null."},
+	}},
 	{Operands: "list of strings, literal", Result: "string", Functions: []Function{
 		{Name: "list_join", Parameters: params{{Name: "separator", Type: Text}}, Call: "nested.Join", Example: "list_join(stops, '-')",
 			Doc:    "ListJoin is the strings of a list in one string, with a separator between them. Nulls are left out.",

@@ -256,6 +256,9 @@ func catalogued() map[string]function {
 		"list_filter":          {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListFilter(a[1]) }},
 		"list_unique":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListUnique() }},
 		"concat_list":          {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.ConcatList(operands(a[0:])...) }},
+		"concat_list_skip_nulls": {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr {
+			return gpuframe.ConcatListSkipNulls(operands(a[0:])...)
+		}},
 		"list_join":            {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListJoin(o.member("separator").text()) }},
 		"list_contains":        {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListContains(o.member("value").scalar()) }},
 		"list_sum":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListSum() }},
