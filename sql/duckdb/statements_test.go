@@ -100,6 +100,9 @@ var statements = map[string][]string{
 		"select a.id, b.id from a full join b on a.k = b.k and a.x > 1", "select a.id, c.w from a left join c on a.x < c.w", "select a.id, c.w from a full join c on a.x < c.w", "select id from a anti join c on a.x < c.w", "select id from a semi join c on a.x < c.w",
 	},
 	"as-of joins": {
+		"select a.id, b.id from a asof right join b on a.k = b.k and a.id >= b.id", "select a.id, b.id from a asof full join b on a.k = b.k and a.id >= b.id", "select a.id, b.id from a asof right join b on a.id < b.id", "select * from (from a where x is not null) a asof full join (from b where z is not null) b on a.k = b.k and a.x > b.z",
+		"select k, id, z from a asof right join b using (k, id)", "select k, id, x, z from a asof full join b using (k, id)", "select id from a asof semi join b using (k, id)", "select id from (from a where k is not null) a asof anti join b using (k, id)", "select a.id from a asof anti join b on a.id > b.id * 3",
+		"select a.id, b.id, c.w from a asof full join b on a.k = b.k and a.id >= b.id left join c on c.k = b.k where b.id > 3 or b.id is null", "select count(*), sum(a.x), sum(b.z) from a asof right join (select * from b where z > 1 or z is null) b on a.s = b.s and a.id <= b.id", "select a.id, e.v from a asof full join e on a.id >= e.v", "select a.id, e.v from e asof right join a on a.id >= e.v",
 		"select a.id, b.id from a asof join b on a.k = b.k and a.id >= b.id", "select a.id, b.id from a asof left join b on a.k = b.k and a.id >= b.id",
 		"select a.id, b.id from a asof join b on b.id < a.id and a.k = b.k", "select a.id, b.id from a asof left join b on a.id <= b.id", "select a.id, b.z from a asof join b on a.k = b.k and a.s = b.s and a.id > b.id",
 		"select k, id, z from a asof join b using (k, id)", "select id, z from a asof left join b using (id)", "select a.id, x.n from a asof join (select id as n from b where z > 0) x on a.id >= x.n",
