@@ -18,6 +18,10 @@ func (t *translation) expr(s *scope, e tree.Expr) value {
 		if v, ok := t.variableOf(s, e); ok {
 			return v
 		}
+	case *tree.Call:
+		if calls := fractionLists(e); calls != nil {
+			return t.quantileList(s, e, calls)
+		}
 	case *tree.Exists, *tree.Scalar, *tree.Quantified:
 		t.refuseInLambda(s, e, "a subquery")
 	}

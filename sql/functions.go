@@ -115,9 +115,9 @@ func init() { // the functions refer to the table
 		"character_length":  {1, 1, length},
 		"strlen":            direct(gpuframe.Expr.LengthBytes),
 		"octet_length":      direct(gpuframe.Expr.LengthBytes),
-		"trim":              direct(gpuframe.Expr.Trim),
-		"ltrim":             direct(gpuframe.Expr.TrimStart),
-		"rtrim":             direct(gpuframe.Expr.TrimEnd),
+		"trim":              trimmed(true, true),
+		"ltrim":             trimmed(true, false),
+		"rtrim":             trimmed(false, true),
 		"concat":            {1, many, concat},
 		"substring":         {2, 3, substring},
 		"substr":            {2, 3, substring},
@@ -394,6 +394,30 @@ func concat(t *translation, at *tree.Call, list []value) value {
 		}
 		return gpuframe.Concat(filled...)
 	}, texts...)
+}
+
+// trimmed removes spaces, or some characters, from the start and the end of a text.
+func trimmed(start, end bool) function {
+	return function{1, 2, func(t *translation, at *tree.Call, list []value) value {
+		characters := " "
+		if len(list) > 1 {
+			characters = t.literalText(at, list[1], "the characters to remove")
+		}
+		var class strings.Builder
+		for _, r := range characters {
+			fmt.Fprintf(&class, `\x{%x}`, r)
+		}
+		return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
+			text := e[0]
+			if start && characters != "" {
+				text = text.ReplaceRegex("^["+class.String()+"]+", "")
+			}
+			if end && characters != "" {
+				text = text.ReplaceRegex("["+class.String()+"]+$", "")
+			}
+			return text
+		}, t.asText(at, list[0]))
+	}}
 }
 
 // substring is a part of a text from a character on, the first is 1.

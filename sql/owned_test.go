@@ -46,7 +46,11 @@ func TestDroppedTables(t *testing.T) {
 		require.Equal(t, "n; 250000", answer(t, session, "from odd"))
 		exec("drop view odd")
 		query = gpuframe.Query{}
-		await.Collected(t, func() bool { exec("drop table small"); exec("create table small as select 2 as n"); return inUse() < size/2 }, "the dropped table is released")
+		await.Collected(t, func() bool {
+			exec("drop table small")
+			exec("create table small as select 2 as n")
+			return inUse() < size/2
+		}, "the dropped table is released")
 		require.NoError(t, session.Close())
 		require.Zero(t, inUse())
 	})
