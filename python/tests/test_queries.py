@@ -428,6 +428,18 @@ def test_lists():
     assert sorted(map(repr, exploded)) == sorted(repr({"city": r["city"], "all": r["qty"]}) for r in rows_of(data))
 
 
+def test_require():
+    t = gpuframe.Table.from_arrow(Array.struct({"n": Array.of("int64", [3, 6, None])}), device="host")
+    made = t.lazy().filter(col("n").is_not_null())
+    assert run(made.require(col("n") > 2)) == [{"n": 3}, {"n": 6}]
+    with pytest.raises(gpuframe.InvalidDataError, match="n is too small"):
+        made.require(col("n") > 3, "n is too small").collect()
+    with pytest.raises(gpuframe.InvalidDataError, match="does not meet the condition"):
+        t.lazy().require(col("n") > 2).select(gpuframe.len()).collect()
+    with pytest.raises(gpuframe.QueryError, match="expected bool"):
+        t.lazy().require(col("n") + 1).collect()
+
+
 def test_elements_of_lists():
     t = gpuframe.Table.from_arrow(Array.struct({"text": Array.of("utf8", ["a-b-a", "", None]), "n": Array.of("int64", [3, 6, 7])}), device="host")
     parts, each = col("text").str.split("-"), gpuframe.element()

@@ -279,7 +279,7 @@ var seeds = []string{
 	"select cast(null, int64), cast(price, string), date '2026-01-31', if(open, 1, 2), not not open is not null",
 	"select substring(city, 1, 0), repeat(city, -1), pad_end(city, 3, 'é'), quantile(price, 2), largest(price, 0)",
 	"select sum(qty) over (city order by ts desc rows start to -1 at least 2), max(price) over (order by ts range -1 day to end) as m",
-	"group open pivot city in ('a', 'b') agg sum(price) | fill_null -1 in a | unpivot a, b keep open | explode open | sample 3 seed 1 | shuffle | random r | row_number n",
+	"group open pivot city in ('a', 'b') agg sum(price) | fill_null -1 in a | unpivot a, b keep open | explode open | sample 3 seed 1 | shuffle | random r | row_number n | require n >= 0 message 'no number'",
 	"join left ('c.csv' | filter country like 'n!%' escape '!') on city = name and price matching country = 'no' nulls equal suffix '_r' | union 'c.csv' | cache r",
 	"select price | except all ('c.csv' | select price) | intersect ('c.csv' | select price)",
 	"as_of 'c.csv' on price by city = name backward unequal within 1.5 matched sorted | cross_tab city by qty in (1, null)",
