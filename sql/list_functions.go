@@ -79,6 +79,16 @@ func ofList(f func(e gpuframe.Expr) gpuframe.Expr) function {
 	return function{1, 1, func(t *translation, at *tree.Call, list []value) value { return t.listCall(at, f, list[0]) }}
 }
 
+// ofNumbers is a fold of a list of numbers or times.
+func ofNumbers(f func(e gpuframe.Expr) gpuframe.Expr) function {
+	return function{1, 1, func(t *translation, at *tree.Call, list []value) value {
+		if element := t.elementType(at, list[0]); isDecimal(element) || isText(element) {
+			t.fail(at, "%s of a list of %s is not supported: use unnest in a subquery", text(at.Name), typeName(element))
+		}
+		return t.listCall(at, f, list[0])
+	}}
+}
+
 // listCall is a function of a list.
 func (t *translation) listCall(at tree.Node, f func(e gpuframe.Expr) gpuframe.Expr, list value) value {
 	t.elementType(at, list)

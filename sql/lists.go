@@ -79,6 +79,8 @@ func (t *translation) subscript(at tree.Node, v, index value) value {
 		return v
 	case v.dataType.ID() == arrow.STRUCT:
 		return t.field(at, v, t.literalText(at, index, "the name of a field"))
+	case isText(v.dataType) && v.null:
+		return v
 	case isText(v.dataType):
 		n := t.whole(at, index, "the number of a character")
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
@@ -90,7 +92,7 @@ func (t *translation) subscript(at tree.Node, v, index value) value {
 	}
 	element := t.elementType(at, v)
 	switch {
-	case index.null:
+	case index.null || v.null:
 		return t.nullOf(element)
 	case !index.isConstant():
 		same := t.eachElement(at, v, true, func(_, number value) value { return t.binary(at, "=", number, t.place(at, v, index)) })

@@ -191,6 +191,7 @@ var statements = map[string][]string{
 		"select id, x from a union by name select x, id from a", "select id, x from a union all by name select z, id from b", "select x as k from a union by name select name, k from c", "select k, name from c union all by name select name from c union all by name select w from c",
 	},
 	"windows of subqueries": {
+		"select name, (select coalesce(min(case t2.name when 'Oslo' then t2.name else t1.name end), '') from c t2) from c t1", "select id, (select sum(b1.k + a.k) from a b1 where b1.f = a.f), (select max(b1.x) filter (where b1.x < a.k) from a b1) from a",
 		"select id, x - (select avg(x) from a) from a", "select id from a where x > (select avg(x) from a)", "select id, (select count(*) from a q where q.k = a.k) from a",
 		"select id, (select sum(x) from a q where q.k = a.k and q.x > 0) from a where f", "select id, (select sum(x) from a q where q.k = a.k and q.f) from a where f",
 		"select id, (select sum(x) from a q where q.k = a.k and q.f and q.x > 1) from a where f", "select id, (select count(x) from a q where a.k = q.k and a.s = q.s) from a",
