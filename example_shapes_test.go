@@ -86,6 +86,23 @@ func ExampleQuery_Explode() {
 	// is,1
 }
 
+// Expressions on the elements of lists can have other columns of the row.
+func ExampleExpr_ListEval() {
+	type order struct {
+		Rate   float64   `gpuframe:"rate"`
+		Prices []float64 `gpuframe:"prices"`
+	}
+	gpu := hostEngine()
+	defer gpu.Close()
+	prices, element := gpuframe.Col("prices"), gpuframe.Element()
+	show(gpuframe.From(gpu, []order{{2, []float64{1, 2.5, 10}}, {0.5, []float64{8}}}).
+		Select(prices.ListFilter(element.Lt(10)).ListEval(element.Mul(gpuframe.Col("rate"))).ListSum().As("paid")))
+	// Output:
+	// paid
+	// 7
+	// 4
+}
+
 // A row for each day, days without sales included.
 func ExampleQuery_Resample() {
 	type reading struct {

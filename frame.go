@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/io/source"
 )
 
 // Frame is a result: a table of known length in device memory. It is immutable. Its
@@ -56,6 +57,17 @@ func (f *Frame) Record(ctx context.Context) (arrow.Record, error) { return f.tab
 // Query returns a query on the rows of the frame, which must not be released before the
 // query has run.
 func (f *Frame) Query() Query { return f.engine.Table(f.table) }
+
+// Watched returns [Frame.Query], and a function that reports whether that query or one that was made of it may
+// still run. It returns false when the garbage collector has found that nothing refers to them: then the frame can be
+// released. The query must not be kept with the function.
+func (f *Frame) Watched() (q Query, inUse func() bool) {
+	opened, inUse, failure := source.Watched(f.table)
+	if failure != nil {
+		inUse = func() bool { return false }
+	}
+	return f.engine.scanAt("Table", caller(), opened, failure), inUse
+}
 
 // Release releases the memory. Further calls are an error, as for a table.
 func (f *Frame) Release() error { return f.table.Release() }

@@ -674,6 +674,33 @@ func (e Expr) ListSortDescending() Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return nested.Sort(e, nested.SortOptions{Descending: true}) })
 }
 
+// ListEval is the list of the values of an expression on the elements of a list, which are Element.
+// Other columns have their value in the row of the list.
+func (e Expr) ListEval(values Expression) Expr {
+	return binary(e, values, func(e, values expr.Expr) expr.Expr { return nested.Eval(e, values, nested.DefaultVariables) })
+}
+
+// ListFilter is the list of the elements for which a condition is true: an expression as that of
+// ListEval.
+func (e Expr) ListFilter(condition Expression) Expr {
+	return binary(e, condition, func(e, condition expr.Expr) expr.Expr { return nested.Filter(e, condition, nested.DefaultVariables) })
+}
+
+// ListUnique is the list of the first of equal elements, in their order. Nulls are equal.
+func (e Expr) ListUnique() Expr { return unary(e, nested.Unique) }
+
+// ConcatList is the list of the elements of lists, and of other values as one element each.
+func ConcatList(values ...any) Expr { return choice(nested.Concat, values) }
+
+// ConcatListSkipNulls is ConcatList without the lists that are null.
+func ConcatListSkipNulls(values ...any) Expr { return choice(nested.ConcatSkipNulls, values) }
+
+// ListJoin is the strings of a list in one string, with a separator between them. Nulls are left
+// out.
+func (e Expr) ListJoin(separator string) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return nested.Join(e, separator) })
+}
+
 // ListContains reports whether an element of a list equals a Go value, or is null for nil.
 func (e Expr) ListContains(x any) Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return nested.Contains(e, x) })

@@ -27,6 +27,35 @@ func (q Query) ExplodeWith(options ExplodeOptions, columns ...string) Query {
 	return q.then(bind.Explode("ExplodeWith", columns, nested.ExplodeOptions{DropEmpty: options.DropEmpty, Position: options.Position}))
 }
 
+// Element is the element of a list in the expressions of [Expr.ListEval] and [Expr.ListFilter]:
+//
+//	gpuframe.Col("prices").ListEval(gpuframe.Element().Mul(gpuframe.Col("rate")))
+//
+// Within a list of lists it is the element of the innermost one.
+func Element() Expr { return Expr{tree: expr.Col(nested.DefaultVariables.Element), root: "element"} }
+
+// ElementIndex is the number of the element in its list, from 0.
+func ElementIndex() Expr {
+	return Expr{tree: expr.Col(nested.DefaultVariables.Index), root: "element_index"}
+}
+
+// ElementNames are names of columns that stand for the element of a list and for its number, for
+// expressions that read elements of several lists within each other. They hide other columns of these
+// names.
+type ElementNames struct{ Element, Index string }
+
+// ListEvalWith is [Expr.ListEval] with other names than Element and ElementIndex.
+func (e Expr) ListEvalWith(names ElementNames, values Expression) Expr {
+	return binary(e, values, func(list, values expr.Expr) expr.Expr { return nested.Eval(list, values, nested.Variables(names)) })
+}
+
+// ListFilterWith is [Expr.ListFilter] with other names than Element and ElementIndex.
+func (e Expr) ListFilterWith(names ElementNames, condition Expression) Expr {
+	return binary(e, condition, func(list, condition expr.Expr) expr.Expr {
+		return nested.Filter(list, condition, nested.Variables(names))
+	})
+}
+
 // splitFields is [Expr.SplitFields].
 func (e Expr) splitFields(separator string, names []string) Expr {
 	fields := make([]Expr, len(names))

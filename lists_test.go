@@ -142,6 +142,47 @@ func TestListFunctions(t *testing.T) {
 	})
 }
 
+// TestElements has expressions on the elements of lists, with other columns, aggregates and windows in
+// them.
+func TestElements(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		record := baskets(t)
+		q := e.Records(record.Schema(), record)
+		id, prices, element := gpuframe.Col("id"), gpuframe.Col("prices"), gpuframe.Element()
+		for name, c := range map[string]struct {
+			query gpuframe.Query
+			want  []string
+		}{
+			"eval":     {q.Select(prices.ListEval(element.Mul(id))), []string{"[3,1,null]", "(null)", "[21]", "[]"}},
+			"index":    {q.Select(prices.ListEval(gpuframe.ElementIndex().Sub(id))), []string{"[-1,0,1]", "(null)", "[-3]", "[]"}},
+			"filter":   {q.Select(prices.ListFilter(element.Gt(id))), []string{"[3]", "(null)", "[7]", "[]"}},
+			"both":     {q.Filter(prices.ListFilter(element.Gt(2)).ListEval(element.Neg()).ListSum().Lt(-3)).Select(id), []string{"3"}},
+			"renamed":  {q.Rename("id", "n").Select(prices.ListEval(element.Add(gpuframe.Col("n"))).As("a")).Filter(gpuframe.Col("a").ListLength().Gt(0)), []string{"[4,2,null]", "[10]"}},
+			"window":   {q.Select(prices.ListEval(element.Sub(id.Sum()))), []string{"[-7,-9,null]", "(null)", "[-3]", "[]"}},
+			"groups":   {q.GroupBy(id.Mod(2).As("odd")).Agg(id.List().ListEval(gpuframe.Element().Mul(id.Max())).As("l")).Sort(gpuframe.Col("odd")), []string{"0 [8,16]", "1 [3,9]"}},
+			"names":    {q.Select(prices.ListEvalWith(gpuframe.ElementNames{Element: "x", Index: "i"}, gpuframe.Col("x").Mul(gpuframe.Col("i")))), []string{"[0,1,null]", "(null)", "[0]", "[]"}},
+			"unique":   {q.Select(gpuframe.ConcatList(prices, prices, id.Cast(arrow.PrimitiveTypes.Float64)).ListUnique()), []string{"[3,1,null]", "(null)", "[7,3]", "[4]"}},
+			"join":     {q.Select(gpuframe.ConcatList(gpuframe.Col("owner").Field("name"), gpuframe.Col("owner").Field("name")).ListJoin("/")), []string{"Ada/Ada", "", "", "Max/Max"}},
+			"no rows":  {q.Filter(id.Gt(9)).Select(prices.ListFilter(element.Gt(id)).ListEval(element.Mul(id)).ListUnique()), nil},
+			"exploded": {q.Select(prices.ListFilter(element.IsValid())).Explode("prices"), []string{"3", "1", "(null)", "7", "(null)"}},
+		} {
+			require.Equal(t, c.want, append([]string(nil), collect(t, c.query)...), name)
+			plain, err := c.query.Without(t.Context(), plan.Passes()...)
+			require.NoError(t, err)
+			require.Equal(t, c.want, append([]string(nil), collect(t, plain)...), name)
+		}
+		for want, query := range map[string]gpuframe.Query{
+			"element()":                            q.Select(element),
+			"int64 is no list":                     q.Select(id.ListEval(element)),
+			"an aggregate or a window of elements": q.Select(prices.ListEval(element.Sum())),
+			"the condition on elements is float64": q.Select(prices.ListFilter(element)),
+		} {
+			_, err := query.Schema(t.Context())
+			require.ErrorContains(t, err, want)
+		}
+	})
+}
+
 // A batch with more elements than the budget holds is exploded in parts.
 func TestExplodeMoreThanTheBudget(t *testing.T) {
 	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{

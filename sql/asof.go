@@ -16,9 +16,6 @@ var mirrored = map[string]string{">=": "<=", ">": "<", "<=": ">=", "<": ">"}
 
 // asOf translates ASOF JOIN: by columns of USING, of which the last one is >=, or by equalities and one comparison.
 func (t *translation) asOf(s *scope, item *tree.Join) *tableSet {
-	if item.Kind != tree.InnerJoin && item.Kind != tree.LeftJoin {
-		t.fail(item, "this kind of ASOF JOIN is not supported: use ASOF JOIN or ASOF LEFT JOIN")
-	}
 	left, right := t.tables(s, item.Left), t.tables(s, item.Right)
 	conditions, columns := t.using(item, left, right)
 	l, r := setOf(left.columns), setOf(right.columns)
@@ -56,9 +53,35 @@ func (t *translation) asOf(s *scope, item *tree.Join) *tableSet {
 		}
 		options.By = append(options.By, gpuframe.On(x.expr, y.expr))
 	}
-	options.MatchedOnly = item.Kind == tree.InnerJoin
-	query := t.assemble(left).query.AsOf(t.assemble(right).query, on, options)
-	return leaf(&relation{query: query, columns: columns})
+	rows := &relation{columns: columns}
+	rows.query = t.nearestRows(item.Kind, t.assemble(left), t.assemble(right), on, options)
+	if item.Kind == tree.SemiJoin || item.Kind == tree.AntiJoin {
+		rows.columns = left.columns
+	}
+	if item.Kind == tree.FullJoin {
+		t.mergeFull(item, rows)
+	}
+	return leaf(rows)
+}
+
+// nearestRows joins the left rows with the nearest right ones. The kinds that depend on the right rows number them: those
+// that no left row finds are added by a join with the numbers that were found.
+func (t *translation) nearestRows(kind tree.JoinKind, left, right *relation, on gpuframe.JoinTerm, options gpuframe.AsOfOptions) gpuframe.Query {
+	options.MatchedOnly = kind != tree.LeftJoin && kind != tree.FullJoin && kind != tree.AntiJoin
+	if kind == tree.InnerJoin || kind == tree.LeftJoin {
+		return left.query.AsOf(right.query, on, options)
+	}
+	id, nearest := t.unique("row"), t.unique("nearest")
+	numbered := right.query.WithRowNumber(id)
+	pairs := left.query.AsOf(numbered.Rename(id, nearest), on, options)
+	switch kind {
+	case tree.SemiJoin:
+		return pairs.Select(cols(left.columns)...)
+	case tree.AntiJoin:
+		return pairs.Filter(gpuframe.Col(nearest).IsNull()).Select(cols(left.columns)...)
+	}
+	pairs = pairs.Select(append(cols(left.columns), gpuframe.Col(nearest))...)
+	return pairs.Join(numbered, joinKinds[kind], gpuframe.AnyOrder(), gpuframe.On(gpuframe.Col(nearest), gpuframe.Col(id)))
 }
 
 // nearestOf returns the keys of a comparison, and the right row that it finds.

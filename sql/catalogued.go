@@ -38,6 +38,8 @@ func functionNames() []string {
 	all := slices.Collect(maps.Keys(functions))
 	all = slices.AppendSeq(all, maps.Keys(aggregates))
 	all = slices.AppendSeq(all, maps.Keys(windowFunctions))
+	all = slices.AppendSeq(all, maps.Keys(isEvaluation))
+	all = slices.AppendSeq(all, maps.Keys(isFilter))
 	for _, f := range catalog.All() {
 		if (f.Kind == catalog.Elementwise || f.Kind == catalog.Aggregated) && isCallable(f) {
 			all = append(all, f.Name)

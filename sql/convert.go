@@ -13,7 +13,11 @@ import (
 
 // nullOf returns the null of a type.
 func (t *translation) nullOf(dataType arrow.DataType) value {
-	return value{expr: gpuframe.LitOf(dataType, nil), dataType: dataType, null: true, uses: columnSet{}}
+	v := value{expr: gpuframe.LitOf(dataType, nil), dataType: dataType, null: true, uses: columnSet{}}
+	if list, ok := dataType.(arrow.ListLikeType); ok {
+		v.expr = gpuframe.LitOf(int64Type, nil).Sequence().ListEval(t.nullOf(list.Elem()).expr)
+	}
+	return v
 }
 
 // settled returns a value with a type: a null without one is an integer.
@@ -150,6 +154,10 @@ func (t *translation) convert(at tree.Node, v value, to arrow.DataType) value {
 		t.fail(at, "an interval cannot be converted to %s", typeName(to))
 	case arrow.TypeEqual(v.dataType, to):
 		return v
+	case isList(v.dataType) && isList(to):
+		return t.ofElements(at, v, t.elementType(at, placeholder(to)))
+	case isList(v.dataType) || isList(to):
+		t.fail(at, "%s cannot be converted to %s", typeName(v.dataType), typeName(to))
 	case isFloat(v.dataType) && isInteger(to):
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Round().Cast(to) }, v)
 	case isFloat(v.dataType) && isText(to):

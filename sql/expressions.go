@@ -13,6 +13,18 @@ import (
 // expr translates an expression.
 func (t *translation) expr(s *scope, e tree.Expr) value {
 	t.step(e)
+	switch e := e.(type) {
+	case *tree.Column:
+		if v, ok := t.variableOf(s, e); ok {
+			return v
+		}
+	case *tree.Call:
+		if calls := fractionLists(e); calls != nil {
+			return t.quantileList(s, e, calls)
+		}
+	case *tree.Exists, *tree.Scalar, *tree.Quantified:
+		t.refuseInLambda(s, e, "a subquery")
+	}
 	if s.group != nil {
 		if v, ok := t.grouped(s, e); ok {
 			return v
@@ -64,8 +76,10 @@ func (t *translation) expr(s *scope, e tree.Expr) value {
 		return t.fieldOf(s, e)
 	case *tree.List:
 		return t.listLiteral(s, e)
+	case *tree.Comprehension:
+		return t.comprehension(s, e)
 	case *tree.Subscript:
-		return t.subscript(s, e)
+		return t.subscript(e, t.expr(s, e.X), t.expr(s, e.Index))
 	case *tree.Slice:
 		return t.slice(s, e)
 	case *tree.AtTimeZone:
@@ -82,14 +96,12 @@ func (t *translation) unsupported(e tree.Expr) {
 		t.fail(e, "* is possible as an item of SELECT and in count(*) only")
 	case *tree.Columns:
 		t.fail(e, "COLUMNS is possible as an item of SELECT and as an argument of its function only, it is not supported here: list the columns")
-	case *tree.Comprehension:
-		t.fail(e, "list comprehensions are not supported: use unnest in a subquery")
 	case *tree.Map:
 		t.fail(e, "map literals are not supported")
 	case *tree.Row:
 		t.fail(e, "rows of values are not supported here: compare each value, joined by AND")
 	case *tree.Lambda:
-		t.fail(e, "lambdas are not supported")
+		t.fail(e, "a lambda is possible as an argument of list_transform and list_filter only, it is not supported here")
 	case *tree.Collate:
 		t.fail(e, "COLLATE is not supported: texts are compared by bytes; use lower(…)")
 	case *tree.Default:
@@ -289,13 +301,15 @@ func (t *translation) in(s *scope, e *tree.In) value {
 	case isRow && e.Of == nil:
 		result = t.rowIn(s, e, row)
 	case e.Query != nil:
+		t.refuseInLambda(s, e, "a subquery")
 		result = t.inQuery(s, e, e.X, e.Query)
 	case e.Of != nil:
 		list, ok := e.Of.(*tree.List)
-		if !ok {
-			t.fail(e, "IN a list or map is not supported: use list_contains")
+		if ok {
+			result = t.isListed(s, e, e.X, list)
+		} else {
+			result = t.listContains(e, t.expr(s, e.Of), t.expr(s, e.X))
 		}
-		result = t.isListed(s, e, e.X, list)
 	default:
 		result = t.inList(e, t.expr(s, e.X), t.exprs(s, e.List))
 	}
@@ -430,34 +444,4 @@ func (t *translation) fieldOf(s *scope, e *tree.FieldOf) value {
 		}
 	}
 	return t.field(e, t.expr(s, e.X), e.Name.Text)
-}
-
-// subscript translates x[index].
-func (t *translation) subscript(s *scope, e *tree.Subscript) value {
-	v, index := t.expr(s, e.X), t.expr(s, e.Index)
-	switch {
-	case v.dataType == nil:
-		return v
-	case v.dataType.ID() == arrow.STRUCT:
-		return t.field(e, v, t.literalText(e.Index, index, "the name of a field"))
-	case isText(v.dataType):
-		n := t.whole(e.Index, index, "the number of a character")
-		return t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr {
-			if n == 0 {
-				return list[0].Substring(1, 0)
-			}
-			return list[0].Substring(n, 1)
-		}, v)
-	case v.dataType.ID() == arrow.LIST || v.dataType.ID() == arrow.LARGE_LIST:
-		n := t.whole(e.Index, index, "the number of an element")
-		if n == 0 {
-			return t.nullOf(v.dataType.(arrow.ListLikeType).Elem())
-		}
-		if n > 0 {
-			n-- // SQL counts from 1
-		}
-		return t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].ListGet(n) }, v)
-	}
-	t.fail(e, "%s has no elements", typeName(v.dataType))
-	return v
 }

@@ -2,11 +2,10 @@ package sql
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/base/names"
@@ -58,7 +57,9 @@ func part(name string) function {
 
 // takesNulls has the functions that are not null for each null argument.
 var takesNulls = map[string]bool{
-	"coalesce": true, "ifnull": true, "nullif": true, "if": true, "greatest": true, "least": true, "concat": true, "concat_ws": true, "list_contains": true, "array_contains": true, "list_has": true, "array_has": true,
+	"coalesce": true, "ifnull": true, "nullif": true, "if": true, "greatest": true, "least": true, "concat": true, "concat_ws": true,
+	"list_value": true, "list_pack": true, "list_concat": true, "list_cat": true, "array_concat": true, "array_cat": true, "list_append": true, "array_append": true, "array_push_back": true,
+	"list_prepend": true, "array_prepend": true, "array_push_front": true, "list_position": true, "list_indexof": true, "array_position": true, "array_indexof": true,
 }
 
 // functions are the functions of SQL by their names, and by those that other functions have in SQL.
@@ -114,9 +115,9 @@ func init() { // the functions refer to the table
 		"character_length":  {1, 1, length},
 		"strlen":            direct(gpuframe.Expr.LengthBytes),
 		"octet_length":      direct(gpuframe.Expr.LengthBytes),
-		"trim":              direct(gpuframe.Expr.Trim),
-		"ltrim":             direct(gpuframe.Expr.TrimStart),
-		"rtrim":             direct(gpuframe.Expr.TrimEnd),
+		"trim":              trimmed(true, true),
+		"ltrim":             trimmed(true, false),
+		"rtrim":             trimmed(false, true),
 		"concat":            {1, many, concat},
 		"substring":         {2, 3, substring},
 		"substr":            {2, 3, substring},
@@ -148,8 +149,6 @@ func init() { // the functions refer to the table
 		"split_part":     {3, 3, splitPart},
 		"concat_ws":      {2, many, concatWith},
 		"regexp_extract": {2, 3, regexExtract},
-		"list_slice":     {3, 3, listSlice},
-		"array_slice":    {3, 3, listSlice},
 		"md5": {1, 1, func(t *translation, at *tree.Call, _ []value) value {
 			t.fail(at, "md5 is not supported")
 			return value{}
@@ -172,15 +171,6 @@ func init() { // the functions refer to the table
 		"dayofyear":    part("doy"),
 		"weekofyear":   part("week"),
 
-		"list_contains":  {2, 2, listContains},
-		"array_contains": {2, 2, listContains},
-		"list_has":       {2, 2, listContains},
-		"array_has":      {2, 2, listContains},
-		"list_sum":       direct(gpuframe.Expr.ListSum),
-		"list_min":       direct(gpuframe.Expr.ListMin),
-		"list_max":       direct(gpuframe.Expr.ListMax),
-		"list_avg":       direct(gpuframe.Expr.ListMean),
-		"array_length":   {1, 1, length},
 		"struct_extract": {2, 2, func(t *translation, at *tree.Call, list []value) value {
 			return t.field(at, list[0], t.literalText(at, list[1], "the name of a field"))
 		}},
@@ -188,6 +178,7 @@ func init() { // the functions refer to the table
 	for _, name := range []string{"year", "quarter", "month", "day", "hour", "minute", "second", "week", "isodow", "isoyear", "weekday", "epoch"} {
 		functions[name] = part(name)
 	}
+	maps.Copy(functions, listFunctions())
 }
 
 // call translates a call: of a window function, an aggregate, or a function.
@@ -206,6 +197,9 @@ func (t *translation) call(s *scope, e *tree.Call) value {
 		t.fail(e, "%s is no aggregate: DISTINCT, ORDER BY, FILTER, WITHIN GROUP and IGNORE NULLS are for aggregates", name)
 	case e.Star:
 		t.fail(e, "%s has no form with *", name)
+	}
+	if isEvaluation[name] || isFilter[name] {
+		return t.lambdaCall(s, e, name)
 	}
 	f, known := functions[name]
 	for _, a := range e.Args {
@@ -402,6 +396,30 @@ func concat(t *translation, at *tree.Call, list []value) value {
 	}, texts...)
 }
 
+// trimmed removes spaces, or some characters, from the start and the end of a text.
+func trimmed(start, end bool) function {
+	return function{1, 2, func(t *translation, at *tree.Call, list []value) value {
+		characters := " "
+		if len(list) > 1 {
+			characters = t.literalText(at, list[1], "the characters to remove")
+		}
+		var class strings.Builder
+		for _, r := range characters {
+			fmt.Fprintf(&class, `\x{%x}`, r)
+		}
+		return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
+			text := e[0]
+			if start && characters != "" {
+				text = text.ReplaceRegex("^["+class.String()+"]+", "")
+			}
+			if end && characters != "" {
+				text = text.ReplaceRegex("["+class.String()+"]+$", "")
+			}
+			return text
+		}, t.asText(at, list[0]))
+	}}
+}
+
 // substring is a part of a text from a character on, the first is 1.
 func substring(t *translation, at *tree.Call, list []value) value {
 	start, length := t.whole(at, list[1], "the first character"), 1<<31-1
@@ -491,15 +509,6 @@ func regexExtract(t *translation, at *tree.Call, list []value) value {
 	}, list[0])
 }
 
-// listSlice is the elements of a list from one place to another, as x[from:to] has them.
-func listSlice(t *translation, at *tree.Call, list []value) value {
-	from, to := max(t.whole(at, list[1], "the first element"), 1), t.whole(at, list[2], "the last element")
-	if t.whole(at, list[1], "the first element") < 0 || to < 0 {
-		t.fail(at, "negative places of a slice are not supported")
-	}
-	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].ListSlice(from-1, max(to-from+1, 0)) }, list[0])
-}
-
 // bitXor is the exclusive or of integers.
 func bitXor(t *translation, at *tree.Call, list []value) value {
 	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].BitXor(e[1]) }, t.widened(at, list[0]), t.widened(at, t.settled(list[1])))
@@ -524,20 +533,4 @@ func regexReplace(t *translation, at *tree.Call, list []value) value {
 		with = strings.ReplaceAll(with, fmt.Sprintf(`\%d`, i), fmt.Sprintf("${%d}", i))
 	}
 	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].ReplaceRegex(pattern, with) }, list[0])
-}
-
-// listContains reports whether a list has a literal.
-func listContains(t *translation, at *tree.Call, list []value) value {
-	if list[0].null || list[1].null {
-		return t.nullOf(boolType)
-	}
-	element, ok := list[0].dataType.(arrow.ListLikeType)
-	if !ok {
-		t.fail(at, "%s is no list", typeName(list[0].dataType))
-	}
-	v := t.unified(at, list[1], placeholder(element.Elem()))[0]
-	if v.constant == nil {
-		t.fail(at, "the element is no literal: other expressions are not supported here")
-	}
-	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].ListContains(v.constant) }, list[0])
 }

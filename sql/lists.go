@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
@@ -29,41 +31,87 @@ func (t *translation) isListed(s *scope, e, element tree.Expr, list *tree.List) 
 	return t.cases(e, []value{t.isNull(e, x)}, []value{t.nullOf(boolType), result})
 }
 
-// listLiteral translates [a, b, …] of literals: a column of one row that the rows are joined with.
+// listLiteral translates [a, b, …]. Literals are a column of one row that the rows are joined with.
 func (t *translation) listLiteral(s *scope, e *tree.List) value {
+	items := t.exprs(s, e.Items)
+	if slices.ContainsFunc(items, func(v value) bool { return !v.isConstant() }) {
+		return t.listOf(e, items)
+	}
 	if s.rows.query == (gpuframe.Query{}) {
 		t.fail(e, "a list is not supported in %s: use it in WHERE, or in a derived table", s.clause)
 	}
-	items := t.exprs(s, e.Items)
+	return t.literalList(s, e, items)
+}
+
+func (t *translation) literalList(s *scope, at tree.Node, items []value) value {
 	if len(items) == 0 || areNull(items) {
 		for i := range items {
 			items[i] = t.settled(items[i])
 		}
 	} else {
-		items = t.unified(e, items...)
+		items = t.unified(at, items...)
 	}
 	element := arrow.DataType(arrow.PrimitiveTypes.Int32)
 	if len(items) > 0 {
 		element = items[0].dataType
 		for _, v := range items[1:] {
-			element = t.commonType(e, element, v.dataType)
+			element = t.commonType(at, element, v.dataType)
 		}
 	}
 	builder := array.NewListBuilder(memory.DefaultAllocator, element)
 	defer builder.Release()
 	builder.Append(true)
-	for i, v := range items {
-		if !v.null && v.constant == nil {
-			t.fail(e.Items[i], "the element of the list is no literal: other expressions are not supported in lists")
-		}
-		if !t.appendLiteral(e.Items[i], builder.ValueBuilder(), v) {
-			t.fail(e.Items[i], "lists of %s are not supported as literals", typeName(element))
+	for _, v := range items {
+		if !t.appendLiteral(at, builder.ValueBuilder(), v) {
+			t.fail(at, "lists of %s are not supported as literals", typeName(element))
 		}
 	}
 	c := &column{id: t.unique("list"), dataType: builder.Type()}
 	literal := t.recordOf(c.id, c.dataType, builder)
 	s.rows.query = s.rows.query.Join(literal, gpuframe.Cross)
 	return c.value()
+}
+
+// subscript translates x[index]: an element of a list, a character of a text, or a field of a struct.
+func (t *translation) subscript(at tree.Node, v, index value) value {
+	switch {
+	case v.dataType == nil:
+		return v
+	case v.dataType.ID() == arrow.STRUCT:
+		return t.field(at, v, t.literalText(at, index, "the name of a field"))
+	case isText(v.dataType) && v.null:
+		return v
+	case isText(v.dataType):
+		n := t.whole(at, index, "the number of a character")
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+			if n == 0 {
+				return list[0].Substring(1, 0)
+			}
+			return list[0].Substring(n, 1)
+		}, v)
+	}
+	element := t.elementType(at, v)
+	switch {
+	case index.null || v.null:
+		return t.nullOf(element)
+	case !index.isConstant():
+		same := t.eachElement(at, v, true, func(_, number value) value { return t.binary(at, "=", number, t.place(at, v, index)) })
+		return t.listCall(at, func(e gpuframe.Expr) gpuframe.Expr { return e.ListGet(0) }, same)
+	}
+	n := t.whole(at, index, "the number of an element")
+	if n == 0 {
+		return t.nullOf(element)
+	}
+	if n > 0 {
+		n-- // SQL counts from 1
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].ListGet(n) }, v)
+}
+
+// place is the number of an element: a negative one counts from the end.
+func (t *translation) place(at tree.Node, list, n value) value {
+	fromEnd := t.binary(at, "+", t.binary(at, "+", t.listCall(at, gpuframe.Expr.ListLength, list), n), constant(int64(1)))
+	return t.cases(at, []value{t.binary(at, "<", n, constant(int64(0)))}, []value{fromEnd, n})
 }
 
 // appendLiteral appends a literal to a builder of its type. It reports whether it has such literals.

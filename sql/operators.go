@@ -257,6 +257,9 @@ func isTemporal(v value) bool { return isDate(v.dataType) || isTimestamp(v.dataT
 
 // concatenated translates ||.
 func (t *translation) concatenated(at tree.Node, a, b value) value {
+	if isList(a.dataType) || isList(b.dataType) {
+		return t.concatenatedOperands(at, a, b)
+	}
 	if a.null || b.null {
 		return t.nullOf(textType)
 	}

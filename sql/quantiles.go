@@ -20,6 +20,42 @@ type valueQuantile struct {
 	column        *column
 }
 
+// fractionLists returns the calls that a quantile of a list of fractions stands for, one for each fraction, or nil.
+func fractionLists(e *tree.Call) (calls []*tree.Call) {
+	place := 1
+	if e.Within != nil {
+		place = 0
+	}
+	name := strings.ToLower(text(e.Name))
+	if a, ok := aggregateOf(name); !ok || !a.isQuantile && name != "quantile_cont" && name != "percentile_cont" || len(e.Args) <= place {
+		return nil
+	}
+	list, ok := e.Args[place].Expr.(*tree.List)
+	if !ok {
+		return nil
+	}
+	for _, fraction := range list.Items {
+		call := *e
+		call.Args = slices.Clone(e.Args)
+		call.Args[place].Expr = fraction
+		calls = append(calls, &call)
+	}
+	return calls
+}
+
+// quantileList is the list of the quantiles of several fractions. It is null for no values.
+func (t *translation) quantileList(s *scope, at *tree.Call, calls []*tree.Call) value {
+	values := make([]value, len(calls))
+	for i, call := range calls {
+		values[i] = t.expr(s, call)
+	}
+	list := t.listOf(at, values)
+	if values[0].isConstant() {
+		return list
+	}
+	return t.nullWhere(at, list, t.isNull(at, values[0]))
+}
+
 // addQuantile adds a quantile without interpolation.
 func (a *aggregation) addQuantile(e *tree.Call, c *column) {
 	name := strings.ToLower(text(e.Name))

@@ -74,6 +74,8 @@ type scope struct {
 	// clause names the clause in errors about aggregates and windows that it cannot have.
 	clause  string
 	windows map[string]*tree.Window
+	// variables are the parameters of the lambdas around an expression, the inner ones last.
+	variables []variable
 }
 
 // item is an expression of the SELECT list with the name of its column.
@@ -216,7 +218,9 @@ func (t *translation) aliasValue(s *scope, at *tree.Column, a *item) value {
 		return v
 	}
 	s.resolving[key] = true
-	defer delete(s.resolving, key)
+	variables := s.variables
+	s.variables = nil
+	defer func() { delete(s.resolving, key); s.variables = variables }()
 	return t.shared(s, key, t.expr(s, a.expr))
 }
 

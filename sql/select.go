@@ -174,7 +174,13 @@ func (t *translation) eachAggregate(e tree.Expr, f func(*tree.Call)) {
 			return false
 		case *tree.Call:
 			if n.Over == nil && isAggregate(strings.ToLower(text(n.Name))) {
-				f(n)
+				calls := fractionLists(n)
+				if calls == nil {
+					calls = []*tree.Call{n}
+				}
+				for _, call := range calls {
+					f(call)
+				}
 				return false
 			}
 		}

@@ -2,7 +2,6 @@ package sql
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -23,8 +22,7 @@ type Session struct {
 	find   func(name string) (gpuframe.Query, error)
 	mu     sync.RWMutex
 	tables map[string]table
-	frames []*gpuframe.Frame
-	closed bool
+	owned  ownedTables
 	types  types
 }
 
@@ -33,6 +31,8 @@ type table struct {
 	name  string
 	query gpuframe.Query
 	view  bool
+	// owned is set for a table of CREATE TABLE.
+	owned *ownedTable
 }
 
 // Options configure [NewWith]. The zero Options are those of [New].
@@ -62,16 +62,26 @@ func NewWith(engine *gpuframe.Engine, options Options) *Session {
 }
 
 // Register gives a query of the session's engine a name. It replaces a table or view of this name.
-func (s *Session) Register(name string, q gpuframe.Query) { s.put(table{name: name, query: q}, nil) }
+func (s *Session) Register(name string, q gpuframe.Query) {
+	_ = s.put(table{name: name, query: q}) // the memory of the table before is released by Close at the latest
+}
 
-// put adds a table, and a frame that the session owns.
-func (s *Session) put(t table, frame *gpuframe.Frame) {
+// put adds a table. It replaces the one of this name.
+func (s *Session) put(t table) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	before := s.tables[strings.ToLower(t.name)].owned
 	s.tables[strings.ToLower(t.name)] = t
-	if frame != nil {
-		s.frames = append(s.frames, frame)
-	}
+	s.mu.Unlock()
+	return s.owned.drop(before)
+}
+
+// forget removes a name.
+func (s *Session) forget(name string) error {
+	s.mu.Lock()
+	before := s.tables[strings.ToLower(name)].owned
+	delete(s.tables, strings.ToLower(name))
+	s.mu.Unlock()
+	return s.owned.drop(before)
 }
 
 // lookup returns the table of a name.
@@ -97,12 +107,8 @@ func (s *Session) names() []string {
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var errs []error
-	for _, frame := range s.frames {
-		errs = append(errs, frame.Release())
-	}
-	s.frames, s.tables, s.closed = nil, map[string]table{}, true
-	return errors.Join(errs...)
+	s.tables = map[string]table{}
+	return s.owned.close()
 }
 
 // forSchema is the key of [ForSchema].
@@ -141,7 +147,9 @@ func (s *Session) Query(ctx context.Context, text string, arguments ...any) (q g
 //
 // # Ownership
 //
-// The session owns the table that CREATE TABLE collects: [Session.Close] releases it.
+// The session owns the table that CREATE TABLE collects. [Session.Close] releases it, or DROP and CREATE OR REPLACE do if
+// no query is on it: no view and no Query that the program still has, as the garbage collector finds. Large tables start it,
+// small ones are released when it has run, or when the budget is short.
 //
 // # Errors
 //

@@ -145,15 +145,23 @@ func (t *translation) create(c *tree.Create) (rows int64) {
 		q = t.renamed(c, q)
 	}
 	if c.View {
-		t.session.put(table{name: name, query: q, view: true}, nil)
+		t.register(table{name: name, query: q, view: true})
 		return 0
 	}
 	frame, err := q.Collect(t.ctx)
 	if err != nil {
 		panic(abort{err})
 	}
-	t.session.put(table{name: name, query: frame.Query()}, frame)
+	owned, query := t.session.owned.add(frame)
+	t.register(table{name: name, query: query, owned: owned})
 	return frame.NumRows()
+}
+
+// register gives a table its name.
+func (t *translation) register(created table) {
+	if err := t.session.put(created); err != nil {
+		panic(abort{err})
+	}
 }
 
 // renamed gives the columns of a query the names of CREATE.
@@ -169,7 +177,7 @@ func (t *translation) renamed(c *tree.Create, q gpuframe.Query) gpuframe.Query {
 	return q.Select(list...)
 }
 
-// drop forgets a table or view. Queries that were made of it still have its rows, which Close releases.
+// drop forgets a table or view. Queries that were made of it still have its rows.
 func (t *translation) drop(d *tree.Drop) {
 	name := d.Name[len(d.Name)-1].Text
 	known, ok := t.session.lookup(name)
@@ -181,7 +189,7 @@ func (t *translation) drop(d *tree.Drop) {
 	case known.view != d.View:
 		t.fail(d.Name[0], "%q is a %s: drop it as such", name, map[bool]string{true: "view", false: "table"}[known.view])
 	}
-	t.session.mu.Lock()
-	defer t.session.mu.Unlock()
-	delete(t.session.tables, strings.ToLower(name))
+	if err := t.session.forget(name); err != nil {
+		panic(abort{err})
+	}
 }

@@ -48,8 +48,10 @@ func (t *translation) dataType(written *tree.Type) arrow.DataType {
 	switch written.Name {
 	case "decimal", "numeric", "dec":
 		return t.decimalType(written)
-	case "list", "array":
-		t.fail(written, "casts to lists are not supported: cast the elements")
+	case "list":
+		return arrow.ListOf(t.dataType(written.Element))
+	case "array":
+		t.fail(written, "arrays of a fixed length are not supported: use a list, such as integer[]")
 	}
 	if known, ok := typeNames[written.Name]; ok {
 		return known

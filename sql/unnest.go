@@ -56,32 +56,60 @@ func (t *translation) elements(rows *relation, call *tree.Call) *column {
 	return out.columns[0]
 }
 
-// slice translates x[from:to] with literals: the elements of a list, or the characters of a text, from the first to the
-// last one.
+// slice translates x[from:to]: the elements of a list, or the characters of a text, from the first to the last one.
 func (t *translation) slice(s *scope, e *tree.Slice) value {
-	v, from, to := t.expr(s, e.X), 1, 1<<31-1
 	if e.Step != nil {
 		t.fail(e.Step, "the step of a slice is not supported")
 	}
+	v, from, to := t.expr(s, e.X), constant(int64(1)), constant(int64(-1))
 	if e.From != nil {
-		from = max(t.whole(e.From, t.expr(s, e.From), "the first element"), 1)
+		from = t.expr(s, e.From)
 	}
 	if e.To != nil {
-		to = t.whole(e.To, t.expr(s, e.To), "the last element")
+		to = t.expr(s, e.To)
 	}
-	for _, bound := range []tree.Expr{e.From, e.To} {
-		if bound != nil && t.whole(bound, t.expr(s, bound), "a place") < 0 {
-			t.fail(bound, "negative places of a slice are not supported: use list_slice or substring")
-		}
-	}
-	length := max(to-from+1, 0)
-	if v.null {
+	return t.sliced(e, v, from, to)
+}
+
+// sliced is the elements of a list, or the characters of a text, from one place to another. Negative ones count from the
+// end.
+func (t *translation) sliced(at tree.Node, v, from, to value) value {
+	switch {
+	case v.null:
 		return v
+	case from.null || to.null:
+		return t.nullOf(v.dataType)
+	case isText(v.dataType):
+		return t.slicedText(at, v, t.whole(at, from, "the first character"), t.whole(at, to, "the last character"))
 	}
-	return t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr {
-		if isText(v.dataType) {
-			return list[0].Substring(from, length)
+	first, isFirst := from.constant.(int64)
+	last, isLast := to.constant.(int64)
+	if isFirst && isLast && first >= 0 && last >= -1 {
+		first = max(first, 1) - 1
+		if last < 0 {
+			last = 1<<31 - 1
 		}
-		return list[0].ListSlice(from-1, length)
-	}, v)
+		return t.listCall(at, func(e gpuframe.Expr) gpuframe.Expr { return e.ListSlice(int(first), int(max(last-first, 0))) }, v)
+	}
+	unknown := t.logic(at, true, []value{t.isNull(at, from), t.isNull(at, to)})
+	from, to = t.place(at, v, from), t.place(at, v, to)
+	part := t.eachElement(at, v, true, func(_, number value) value {
+		return t.logic(at, false, []value{t.binary(at, ">=", number, from), t.binary(at, "<=", number, to)})
+	})
+	if isFirst && isLast {
+		return part
+	}
+	return t.nullWhere(at, part, unknown)
+}
+
+// slicedText is the characters of a text from one place to another, which are literals.
+func (t *translation) slicedText(at tree.Node, v value, from, to int) value {
+	if from < 0 || to < -1 {
+		t.fail(at, "negative places of the characters of a text are not supported: use substring")
+	}
+	from = max(from, 1)
+	if to == -1 {
+		to = 1<<31 - 1
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Substring(from, max(to-from+1, 0)) }, v)
 }

@@ -3,6 +3,7 @@ package sql
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/gpuframe/gpuframe/sql/tree"
@@ -51,6 +52,8 @@ type fingerprinter struct {
 	strings.Builder
 	// inner is the number of queries around the part at hand. Their names are not resolved.
 	inner int
+	// variables are the parameters of lambdas around it.
+	variables []tree.Name
 }
 
 func (f *fingerprinter) add(v reflect.Value) {
@@ -63,10 +66,17 @@ func (f *fingerprinter) add(v reflect.Value) {
 		if c, ok := v.Interface().(*tree.Column); ok && f.addColumn(c) {
 			return
 		}
-		if _, ok := v.Interface().(*tree.Query); ok {
+		variables := f.variables
+		switch e := v.Interface().(type) {
+		case *tree.Query:
 			f.inner++
 			defer func() { f.inner-- }()
+		case *tree.Lambda:
+			f.variables = append(slices.Clip(variables), e.Variables...)
+		case *tree.Comprehension:
+			f.variables = append(slices.Clip(variables), e.Variables...)
 		}
+		defer func() { f.variables = variables }()
 		f.add(v.Elem())
 	case reflect.Slice:
 		f.WriteString("[")
@@ -97,9 +107,15 @@ func (f *fingerprinter) addStruct(v reflect.Value) {
 	f.WriteString(")")
 }
 
+// isVariable reports whether a name is that of a parameter of a lambda.
+func (f *fingerprinter) isVariable(name string) bool {
+	return slices.ContainsFunc(f.variables, func(v tree.Name) bool { return strings.EqualFold(v.Text, name) }) ||
+		slices.ContainsFunc(f.scope.variables, func(v variable) bool { return strings.EqualFold(v.name, name) })
+}
+
 // addColumn adds the column that a name refers to.
 func (f *fingerprinter) addColumn(at *tree.Column) bool {
-	if f.inner > 0 {
+	if f.inner > 0 || f.isVariable(at.Name[0].Text) {
 		return false
 	}
 	s := f.scope

@@ -83,23 +83,21 @@ func (t *translation) namedWindows(b *tree.Select) map[string]*tree.Window {
 
 // windowValue translates a call with OVER.
 func (t *translation) windowValue(s *scope, e *tree.Call, name string) value {
+	t.refuseInLambda(s, e, "a window function")
 	if s.clause != "SELECT" && s.clause != "ORDER BY" && s.clause != "QUALIFY" && s.clause != "DISTINCT ON" {
 		t.fail(e, "a window function is not possible in %s: use QUALIFY, or a derived table", s.clause)
 	}
 	window, order, frame := t.window(s, e.Over)
 	f, isPlace := windowFunctions[name]
+	if frame != nil && frame.Exclude != tree.ExcludeNothing && (f.framed || isAggregate(name)) {
+		return t.excludingValue(s, e, name, window, order, frame)
+	}
 	var v value
 	switch {
 	case isPlace:
 		v = t.placeValue(s, e, f, name)
 	case isAggregate(name):
-		if e.OrderBy != nil {
-			t.fail(e.OrderBy, "ORDER BY in an aggregate with OVER is not supported: the window has an order")
-		}
-		if a, _ := aggregateOf(name); e.Distinct && !a.once {
-			t.fail(e, "DISTINCT in an aggregate with OVER is not supported: use a derived table")
-		}
-		v = t.aggregateValue(s, t.withoutFilter(e, name))
+		v = t.aggregateOver(s, e, name)
 	default:
 		t.fail(e, "%s is no aggregate and no window function", name)
 	}
@@ -115,6 +113,17 @@ func (t *translation) windowValue(s *scope, e *tree.Call, name string) value {
 		return t.shiftedOr(s, e, v, window)
 	}
 	return v
+}
+
+// aggregateOver translates an aggregate with OVER, without its window.
+func (t *translation) aggregateOver(s *scope, e *tree.Call, name string) value {
+	if e.OrderBy != nil {
+		t.fail(e.OrderBy, "ORDER BY in an aggregate with OVER is not supported: the window has an order")
+	}
+	if a, _ := aggregateOf(name); e.Distinct && !a.once {
+		t.fail(e, "DISTINCT in an aggregate with OVER is not supported: use a derived table")
+	}
+	return t.aggregateValue(s, t.withoutFilter(e, name))
 }
 
 // shiftedOr is lag or lead with a value for rows that do not exist.
@@ -232,9 +241,6 @@ func (t *translation) framed(s *scope, w *tree.Window, window gpuframe.Window, o
 		}
 		frame = &tree.Frame{Unit: tree.Range, Start: tree.Bound{Kind: tree.UnboundedPreceding}, End: tree.Bound{Kind: tree.CurrentRow}}
 	}
-	if frame.Exclude != tree.ExcludeNothing {
-		t.fail(frame, "EXCLUDE in a frame is not supported")
-	}
 	if frame.Unit == tree.Range && (frame.Start.Offset != nil || frame.End.Offset != nil) {
 		return t.rangeOf(s, w, window, frame)
 	}
@@ -313,11 +319,11 @@ func offset(bound int64) any {
 	return int(bound)
 }
 
-// partitionOf returns a window without an order. In a subquery that depends on rows around it, each of their values has separate
+// partitionOf returns a window of the partition and of more keys, without an order. In a subquery that depends on rows around it, each of their values has separate
 // partitions.
-func (t *translation) partitionOf(s *scope, w *tree.Window) gpuframe.Window {
+func (t *translation) partitionOf(s *scope, w *tree.Window, more ...gpuframe.Expression) gpuframe.Window {
 	partition, _, _ := t.clausesOf(s, w)
-	var by []gpuframe.Expression
+	by := slices.Clone(more)
 	for _, e := range partition {
 		by = append(by, t.settled(t.expr(s, e)).expr)
 	}

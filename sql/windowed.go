@@ -181,7 +181,7 @@ func (w *windowing) value(e tree.Expr) (v value, ok bool) {
 	for _, call := range calls {
 		name := strings.ToLower(text(call.Name))
 		a, _ := aggregateOf(name)
-		if call.Distinct && !a.once || call.OrderBy != nil || call.Within != nil || a.ordered || !isWhole && !ofCopies[name] {
+		if !w.isOwn(call) || call.Distinct && !a.once || call.OrderBy != nil || call.Within != nil || a.ordered || !isWhole && !ofCopies[name] {
 			return v, false
 		}
 		if w.around.group != nil && (!isWhole || len(w.keys) > 0 || len(w.filter) > 0 || ofParts[name] == nil || w.part(call) == nil) {
@@ -197,6 +197,19 @@ func (w *windowing) value(e tree.Expr) (v value, ok bool) {
 	}
 	w.around.rows.query = w.inner.rows.query
 	return w.expr(&scope{outer: w.around, rows: w.around.rows, foreign: w.inner.foreign, input: w.inner, group: group, clause: "SELECT"}, e), true
+}
+
+// isOwn reports whether an aggregate has columns of the subquery alone: those around have the same ids.
+func (w *windowing) isOwn(call *tree.Call) bool {
+	isOwn := true
+	walk(call, func(n tree.Node) bool {
+		if c, ok := n.(*tree.Column); ok {
+			own, _ := w.local(w.inner.rows, c, c.Name)
+			isOwn = isOwn && own != nil
+		}
+		return isOwn
+	})
+	return isOwn
 }
 
 // part returns the column of the groups around that is an aggregate, or nil.

@@ -39,6 +39,7 @@ The query is a pipeline of verbs with | between them, or the flags --filter, --w
   filter delay > 15, origin in ("ATL", "ORD")   the rows that meet all conditions
   select origin, delay / 60 as hours            some columns
   with delay / 60 as hours                      further columns
+  require delay > -60 message 'too early'       all rows, or an error if one does not meet it
   group origin agg count() as n, mean(delay)    a row for each group
   agg count() as n, max(delay)                  one row
   sort n desc nulls first, origin

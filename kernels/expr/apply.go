@@ -23,8 +23,8 @@ import (
 // expression that reads its result. The functions of lists and structs are operators. A
 // program links only the operators that it names.
 //
-// Operators with equal fields are the same operation: see [Expr.Same]. They are immutable
-// and used from any goroutine.
+// Operators with equal fields are the same operation: see [Expr.Same]. Those with expressions have
+// a method Same(Operator) bool instead. They are immutable and used from any goroutine.
 type Operator interface {
 	// Name is the name of the function in messages.
 	Name() string

@@ -47,8 +47,17 @@ func sameValue(a, b any) bool {
 	case float32:
 		b, ok := b.(float32)
 		return ok && math.Float32bits(a) == math.Float32bits(b)
+	case sameOperator:
+		b, ok := b.(Operator)
+		return ok && a.Same(b)
 	}
 	return reflect.DeepEqual(a, b)
+}
+
+// sameOperator is an operator with expressions, which are compared by [Expr.Same].
+type sameOperator interface {
+	Operator
+	Same(other Operator) bool
 }
 
 func sameType(a, b arrow.DataType) bool {

@@ -19,6 +19,7 @@
 // One kernel finds the place of the first element and the number of elements of each list,
 // a cumulative sum gives the ends, and the host waits for the last of them. One kernel then
 // writes, for each element, the number of its row and its place; package selection gathers
-// by these. Folds take one thread for each list, from its first element to its last, so sums
+// by these. Expressions on elements ([Eval], [Filter]) are evaluated on a table of the elements and of
+// the repeated values of the rows, and get offsets again. Folds take one thread for each list, from its first element to its last, so sums
 // of floats have the same bits on every device.
 package nested

@@ -221,25 +221,25 @@ func (e *exploding) others(columns []*column.Column, exploded []int) error {
 			continue
 		}
 		var err error
-		if columns[i], err = e.other(e.table.Column(i), &parents); err != nil {
+		if columns[i], err = e.spans[0].repeated(&e.call, e.table.Column(i), &parents); err != nil {
 			return errors.Join(fmt.Errorf("column %q: %w", e.table.Schema().Field(i).Name, err), releaseColumn(parents))
 		}
 	}
 	return releaseColumn(parents)
 }
 
-// other repeats the values of a column. Values that are words without nulls are written in
-// one pass, others gathered by the rows of the elements, which are found once.
-func (e *exploding) other(c *column.Column, parents **column.Column) (repeated *column.Column, err error) {
-	if repeated, err = e.spans[0].repeat(&e.call, c); repeated != nil || err != nil {
+// repeated repeats the values of a column for the elements. Values that are words without nulls are
+// written in one pass, others gathered by the rows of the elements, which are found once.
+func (s *spans) repeated(call *op.Call, c *column.Column, parents **column.Column) (repeated *column.Column, err error) {
+	if repeated, err = s.repeat(call, c); repeated != nil || err != nil {
 		return repeated, err
 	}
 	if *parents == nil {
-		if *parents, err = e.spans[0].parents(&e.call); err != nil {
+		if *parents, err = s.parents(call); err != nil {
 			return nil, err
 		}
 	}
-	return selection.TakeColumnWith(e.call.Context(), c, *parents, selection.TakeOptions{Options: resultOptions(&e.call), Bounds: selection.Trust})
+	return selection.TakeColumnWith(call.Context(), c, *parents, selection.TakeOptions{Options: resultOptions(call), Bounds: selection.Trust})
 }
 
 func releaseColumn(c *column.Column) error {

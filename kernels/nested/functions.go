@@ -239,16 +239,11 @@ func (o sort) sort(call *op.Call, l *lists, s *spans) (*column.Column, error) {
 }
 
 func (o sort) elements(call *op.Call, s *spans, elements *column.Column) (*column.Column, error) {
-	parents, err := s.parents(call)
+	table, err := s.withRows(call, elements)
 	if err != nil {
 		return nil, err
 	}
-	fields := append(elementSchema(elements.Type()).Fields(), arrow.Field{Name: "row", Type: arrow.PrimitiveTypes.Uint32})
-	table, err := buffer.New(arrow.NewSchema(fields, nil), []*column.Column{elements, parents}, buffer.Rows{Count: int64(s.total), Manager: call.Manager})
-	if err = errors.Join(err, parents.Release()); err != nil {
-		return nil, errors.Join(err, table.Release())
-	}
-	keys := []order.Key{{Column: "row"}, {Column: elementName, Descending: o.options.Descending, NullsFirst: o.options.NullsFirst}}
+	keys := []order.Key{{Column: rowColumn}, {Column: elementName, Descending: o.options.Descending, NullsFirst: o.options.NullsFirst}}
 	sorted, err := order.Sort(call.Context(), table, keys, resultOptions(call))
 	if err = errors.Join(err, table.Release()); err != nil {
 		return nil, errors.Join(err, sorted.Release())

@@ -536,6 +536,22 @@ class ListFunctions(Calls):
         """An element; a negative index counts from the end. It is null if the list is shorter, as with Polars' null_on_oob=True."""
         return self._call("list_get", index=index)
 
+    def eval(self, expr: IntoExpr) -> Expr:
+        """The values of an expression on the elements, which are :func:`element`. Other columns have their value in the row of the list."""
+        return self._call("list_eval", expr)
+
+    def filter(self, predicate: IntoExpr) -> Expr:
+        """The elements for which a condition on :func:`element` is true."""
+        return self._call("list_filter", predicate)
+
+    def unique(self) -> Expr:
+        """The first of equal elements, in their order."""
+        return self._call("list_unique")
+
+    def join(self, separator: str) -> Expr:
+        """The strings in one string, with a separator between them. Nulls are left out, as with Polars' ignore_nulls=True."""
+        return self._call("list_join", separator=separator)
+
     def contains(self, item: Any) -> Expr:
         """Whether an element equals a value."""
         return self._call("list_contains", value=literal(item))

@@ -587,6 +587,16 @@ def concat_str(*values: IntoExpr, separator: str = "", ignore_nulls: bool = Fals
     return Expr({"function": "concat", "arguments": parts})
 
 
+def concat_list(*values: IntoExpr) -> Expr:
+    """Return the list of the elements of lists, and of other values as one element each. It is null if a list is. A str is a column."""
+    return Expr({"function": "concat_list", "arguments": column_nodes(values)})
+
+
+def element() -> Expr:
+    """Return the element of a list in the expressions of ``list.eval`` and ``list.filter``."""
+    return Expr({"function": "element"})
+
+
 def corr(a: Union[str, Expr], b: Union[str, Expr]) -> Expr:
     """Return Pearson's correlation, an aggregate. A str is a column."""
     return Expr({"function": "correlation", "arguments": column_nodes([a, b])})

@@ -15,7 +15,7 @@ from ._library import library
 from ._literals import Node, literal
 from .devices import Place, place
 from .errors import ArgumentError, GpuframeError, WrongTypeError
-from .expressions import Expr, IntoExpr, Str, col, column_node, column_nodes, lit, number_and_unit
+from .expressions import Expr, IntoExpr, Str, col, column_node, column_nodes, lit, node_of, number_and_unit
 from .folders import Folder
 from .table import Names, Table, names_of
 
@@ -152,6 +152,10 @@ class LazyFrame:
     def filter(self, *conditions: Expr) -> LazyFrame:
         """Keep the rows in which all conditions are true, not false or null."""
         return self._then("filter", conditions=column_nodes(conditions))
+
+    def require(self, condition: Expr, message: str = "") -> LazyFrame:
+        """Keep all rows. The run ends with :class:`InvalidDataError` if the condition is false or null for one that it reads. Polars has none."""
+        return self._then("require", condition=node_of(condition), message=message)
 
     def select(self, *expressions: IntoColumns, **named: IntoExpr) -> LazyFrame:
         """Keep only the values of expressions. If all are aggregates, the result is one row."""

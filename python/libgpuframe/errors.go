@@ -181,6 +181,10 @@ func describe(err error) failure {
 			break
 		}
 	}
+	var requirement *querydata.RequirementError
+	if errors.As(err, &requirement) {
+		f.Kind = "invalid"
+	}
 	var broken *fault
 	if errors.As(err, &broken) {
 		f.Kind, f.Details = "internal", broken.stack

@@ -428,6 +428,29 @@ def test_lists():
     assert sorted(map(repr, exploded)) == sorted(repr({"city": r["city"], "all": r["qty"]}) for r in rows_of(data))
 
 
+def test_require():
+    t = gpuframe.Table.from_arrow(Array.struct({"n": Array.of("int64", [3, 6, None])}), device="host")
+    made = t.lazy().filter(col("n").is_not_null())
+    assert run(made.require(col("n") > 2)) == [{"n": 3}, {"n": 6}]
+    with pytest.raises(gpuframe.InvalidDataError, match="n is too small"):
+        made.require(col("n") > 3, "n is too small").collect()
+    with pytest.raises(gpuframe.InvalidDataError, match="does not meet the condition"):
+        t.lazy().require(col("n") > 2).select(gpuframe.len()).collect()
+    with pytest.raises(gpuframe.QueryError, match="expected bool"):
+        t.lazy().require(col("n") + 1).collect()
+
+
+def test_elements_of_lists():
+    t = gpuframe.Table.from_arrow(Array.struct({"text": Array.of("utf8", ["a-b-a", "", None]), "n": Array.of("int64", [3, 6, 7])}), device="host")
+    parts, each = col("text").str.split("-"), gpuframe.element()
+    made = t.lazy().select(
+        long=parts.list.eval(gpuframe.concat_str(each, lit("!"))).list.join(" "), kept=parts.list.filter(each != "a").list.len(), few=parts.list.unique().list.join(""),
+        more=gpuframe.concat_list(parts, "text").list.len(), sum=col("n").int_list().list.eval(each * col("n")).list.sum())
+    assert run(made) == [
+        {"long": "a! b! a!", "kept": 1, "few": "ab", "more": 4, "sum": 9}, {"long": "!", "kept": 1, "few": "", "more": 2, "sum": 90},
+        {"long": None, "kept": None, "few": None, "more": None, "sum": 147}]
+
+
 def test_ordered_windows():
     data, table = sales(80)
     got = run(table.lazy().select(

@@ -299,14 +299,14 @@ func (g *generator) window(in []field) string {
 	case 8:
 		if g.total {
 			low, high := g.pick("unbounded preceding", "2 preceding", "current row"), g.pick("current row", "1 following", "unbounded following")
-			return fmt.Sprintf("%s(%s) over (%s%s%s rows between %s and %s)", g.pick("sum", "min", "count", "first_value", "last_value"), value, over, order, unique, low, high)
+			return fmt.Sprintf("%s(%s) over (%s%s%s rows between %s and %s%s)", g.pick("sum", "min", "count", "first_value", "last_value"), value, over, order, unique, low, high, g.pick("", " exclude current row"))
 		}
 	case 0:
 		return fmt.Sprintf("%s() over (%s%s)", g.pick("rank", "dense_rank"), over, order)
 	case 1:
 		return fmt.Sprintf("%s(%s) over (%s)", g.pick("sum", "min", "max", "count"), value, over)
 	case 2:
-		return fmt.Sprintf("%s(%s) over (%s%s groups between %s and %s)", g.pick("sum", "min", "max", "count"), value, over, order, g.pick("unbounded preceding", "1 preceding", "current row"), g.pick("current row", "1 following", "unbounded following"))
+		return fmt.Sprintf("%s(%s) over (%s%s %s between %s and %s%s)", g.pick("sum", "min", "max", "count"), value, over, order, "groups", g.pick("unbounded preceding", "1 preceding", "current row"), g.pick("current row", "1 following", "unbounded following"), g.pick("", "", " exclude current row", " exclude group", " exclude ties"))
 	case 3:
 		return fmt.Sprintf("count(*) filter (where %s) over (%s%s)", g.plain(in), over, order)
 	}
@@ -362,6 +362,9 @@ func (g *generator) groups(from string, fields []field) (text string, kinds []st
 
 // fold returns an aggregate of an expression of a kind, and the kind of its result.
 func (g *generator) fold(e, kind string) (text, result string) {
+	if kind == "number" && g.chance(12) {
+		return fmt.Sprintf("%s(%s, [0.5, %s])[%s]", g.pick("quantile_cont", "quantile_disc"), e, g.pick("0.25", "1", "0.9"), g.pick("1", "2")), "double"
+	}
 	if kind == "number" && g.chance(3) {
 		return g.pick("avg(", "stddev(", "var_pop(", "median(", "var_samp(", "stddev_pop(", "skewness(", "kurtosis(", "kurtosis_pop(") + e + ")", "double"
 	}
@@ -383,7 +386,9 @@ func (g *generator) statement() string {
 	if g.chance(3) {
 		return g.shape(text, kinds)
 	}
-	switch g.IntN(9) {
+	switch g.IntN(10) {
+	case 9:
+		return g.nearest()
 	case 5:
 		return g.twins()
 	case 0:
@@ -503,6 +508,18 @@ func (g *generator) lateral() string {
 		on = " on true"
 	}
 	return fmt.Sprintf("select %s, l.p, l.q from %s%s(%s) l%s", g.column(fields, "number"), text, join, inner, on)
+}
+
+// nearest returns an ASOF join by unique keys of tables.
+func (g *generator) nearest() string {
+	left, right := g.pick("a", "b"), g.pick("a", "b")
+	kind := g.pick("", "left ", "right ", "full ", "semi ")
+	on := g.pick("", "x.k = y.k and ", "x.s = y.s and ", "x.k = y.k and x.id + 1 = y.id + 1 and ") + fmt.Sprintf("x.id %s y.id", g.pick(">=", ">", "<", "<="))
+	items := "x.id, x.k, x.s"
+	if kind != "semi " {
+		items += ", y.id"
+	}
+	return fmt.Sprintf("select %s from %s x asof %sjoin %s y on %s", items, left, kind, right, on)
 }
 
 // using returns a join by columns of the same name.

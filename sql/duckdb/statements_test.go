@@ -100,6 +100,9 @@ var statements = map[string][]string{
 		"select a.id, b.id from a full join b on a.k = b.k and a.x > 1", "select a.id, c.w from a left join c on a.x < c.w", "select a.id, c.w from a full join c on a.x < c.w", "select id from a anti join c on a.x < c.w", "select id from a semi join c on a.x < c.w",
 	},
 	"as-of joins": {
+		"select a.id, b.id from a asof right join b on a.k = b.k and a.id >= b.id", "select a.id, b.id from a asof full join b on a.k = b.k and a.id >= b.id", "select a.id, b.id from a asof right join b on a.id < b.id", "select * from (from a where x is not null) a asof full join (from b where z is not null) b on a.k = b.k and a.x > b.z",
+		"select k, id, z from a asof right join b using (k, id)", "select k, id, x, z from a asof full join b using (k, id)", "select id from a asof semi join b using (k, id)", "select id from (from a where k is not null) a asof anti join b using (k, id)", "select a.id from a asof anti join b on a.id > b.id * 3",
+		"select a.id, b.id, c.w from a asof full join b on a.k = b.k and a.id >= b.id left join c on c.k = b.k where b.id > 3 or b.id is null", "select count(*), sum(a.x), sum(b.z) from a asof right join (select * from b where z > 1 or z is null) b on a.s = b.s and a.id <= b.id", "select a.id, e.v from a asof full join e on a.id >= e.v", "select a.id, e.v from e asof right join a on a.id >= e.v",
 		"select a.id, b.id from a asof join b on a.k = b.k and a.id >= b.id", "select a.id, b.id from a asof left join b on a.k = b.k and a.id >= b.id",
 		"select a.id, b.id from a asof join b on b.id < a.id and a.k = b.k", "select a.id, b.id from a asof left join b on a.id <= b.id", "select a.id, b.z from a asof join b on a.k = b.k and a.s = b.s and a.id > b.id",
 		"select k, id, z from a asof join b using (k, id)", "select id, z from a asof left join b using (id)", "select a.id, x.n from a asof join (select id as n from b where z > 0) x on a.id >= x.n",
@@ -188,6 +191,7 @@ var statements = map[string][]string{
 		"select id, x from a union by name select x, id from a", "select id, x from a union all by name select z, id from b", "select x as k from a union by name select name, k from c", "select k, name from c union all by name select name from c union all by name select w from c",
 	},
 	"windows of subqueries": {
+		"select name, (select coalesce(min(case t2.name when 'Oslo' then t2.name else t1.name end), '') from c t2) from c t1", "select id, (select sum(b1.k + a.k) from a b1 where b1.f = a.f), (select max(b1.x) filter (where b1.x < a.k) from a b1) from a",
 		"select id, x - (select avg(x) from a) from a", "select id from a where x > (select avg(x) from a)", "select id, (select count(*) from a q where q.k = a.k) from a",
 		"select id, (select sum(x) from a q where q.k = a.k and q.x > 0) from a where f", "select id, (select sum(x) from a q where q.k = a.k and q.f) from a where f",
 		"select id, (select sum(x) from a q where q.k = a.k and q.f and q.x > 1) from a where f", "select id, (select count(x) from a q where a.k = q.k and a.s = q.s) from a",

@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,8 +21,11 @@ import (
 )
 
 // plansVariable names a folder with the packages of substrait-io/consumer-testing: statements, and the plans that
-// other engines have written for them.
-const plansVariable = "SUBSTRAIT_PLANS"
+// other engines have written for them. The folder of the project has some of them.
+const (
+	plansVariable = "SUBSTRAIT_PLANS"
+	ownPlans      = "testdata/substrait"
+)
 
 // differing are the plans, by their tests and producers, that mean something else than their statements, or have a
 // value by another rule: docs/sql.md has the reasons.
@@ -36,12 +40,9 @@ var differing = map[string]bool{
 }
 
 // TestPlansOfOthers runs plans of DuckDB, DataFusion, Ibis and Isthmus, and the statements that they were made of in
-// DuckDB. Their files are not part of the project: the check has plans of package substrait instead.
+// DuckDB: those of the folder that the variable names, or the twelve that are part of the project.
 func TestPlansOfOthers(t *testing.T) {
-	folder := os.Getenv(plansVariable)
-	if folder == "" {
-		t.Skip(plansVariable + " is not set: it names substrait_consumer of a copy of substrait-io/consumer-testing, which is not part of the project")
-	}
+	folder := cmp.Or(os.Getenv(plansVariable), ownPlans)
 	p := openTPCH(t, 0.01)
 	counts := map[string]map[string]int{}
 	var notes []string
@@ -88,6 +89,10 @@ func TestPlansOfOthers(t *testing.T) {
 	}
 	t.Log(counts)
 	require.NotEmpty(t, counts)
+	if folder == ownPlans {
+		equal := map[string]int{"equal": 3}
+		require.Equal(t, map[string]map[string]int{"datafusion": equal, "duckdb": equal, "ibis": equal, "isthmus": equal}, counts)
+	}
 }
 
 // readStatement returns the statement of a test, with names of tables in place of files.

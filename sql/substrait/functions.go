@@ -115,7 +115,7 @@ var scalars = map[string]scalar{
 	"bit_length": {1, 1, func(c *invocation) (tree.Expr, error) {
 		return binary("*", call("octet_length", c.values[0]), integer(8)), nil
 	}},
-	"ltrim": trimmed("^ +"), "rtrim": trimmed(" +$"), "trim": trimmed("^ +| +$"), "btrim": trimmed("^ +| +$"),
+	"ltrim": named("ltrim", 1, 2), "rtrim": named("rtrim", 1, 2), "trim": named("trim", 1, 2), "btrim": named("trim", 1, 2),
 	"left": named("left", 2, 2), "right": named("right", 2, 2), "lpad": padding("lpad"), "rpad": padding("rpad"),
 	"string_split": named("string_split", 2, 2), "regexp_match_substring": named("regexp_extract", 2, 2),
 
@@ -171,18 +171,6 @@ func nullIfAny(name string) scalar {
 		}
 		null := tree.Branch{When: or(nulls), Then: &tree.Literal{Kind: tree.Null}}
 		return &tree.Case{Branches: []tree.Branch{null}, Else: call(name, c.values...)}, nil
-	}}
-}
-
-// trimmed removes the spaces that a pattern finds. Functions of SQL remove other white space too.
-func trimmed(pattern string) scalar {
-	return scalar{1, 2, func(c *invocation) (tree.Expr, error) {
-		if len(c.values) == 2 {
-			if l, ok := c.values[1].(*tree.Literal); !ok || l.Text != " " {
-				return nil, failed(c.path, "%s of other characters than spaces is not supported", c.name)
-			}
-		}
-		return call("regexp_replace", c.values[0], textLiteral(pattern), textLiteral(""), textLiteral("g")), nil
 	}}
 }
 

@@ -33,6 +33,37 @@ var lists = Section{"Lists, structs, maps", Elementwise, "no", []Row{
 		{Name: "list_sort_descending", Call: "nested.Sort(e, nested.SortOptions{Descending: true})", Python: "list.sort",
 			Doc: "ListSortDescending is a list with its elements in descending order, nulls last."},
 	}},
+	{Operands: "none, within `list_eval` and `list_filter`", Result: "the element; int64", Functions: []Function{
+		{Name: "element", Kind: Form, Free: true, Call: ByHand, Example: "element() * 2", Python: "element"},
+		{Name: "element_index", Kind: Form, Free: true, Call: ByHand, Example: "element_index() % 2"},
+	}},
+	{Operands: "list, an expression on its elements", Result: "list of its values", Functions: []Function{
+		{Name: "list_eval", Variant: "ListEvalWith", Parameters: params{{Name: "values", Type: Expression}}, Call: "nested.Eval(e, values, nested.DefaultVariables)", Example: "list_eval(prices, element() * rate)",
+			Doc:    "ListEval is the list of the values of an expression on the elements of a list, which are Element. Other columns have their value in the row of the list.",
+			Python: "list.eval(expr: IntoExpr)", PythonDoc: "The values of an expression on the elements, which are :func:`element`. Other columns have their value in the row of the list."},
+	}},
+	{Operands: "list, a condition on its elements", Result: "list", Functions: []Function{
+		{Name: "list_filter", Variant: "ListFilterWith", Parameters: params{{Name: "condition", Type: Expression}}, Call: "nested.Filter(e, condition, nested.DefaultVariables)", Example: "list_filter(prices, element() > 10)",
+			Doc:    "ListFilter is the list of the elements for which a condition is true: an expression as that of ListEval.",
+			Python: "list.filter(predicate: IntoExpr)", PythonDoc: "The elements for which a condition on :func:`element` is true."},
+	}},
+	{Operands: "list", Result: "list", Functions: []Function{
+		{Name: "list_unique", Call: "nested.Unique", Doc: "ListUnique is the list of the first of equal elements, in their order. Nulls are equal.",
+			Python: "list.unique()", PythonDoc: "The first of equal elements, in their order."},
+	}},
+	{Operands: "lists and values of one type", Result: "list", Null: "a null list", Functions: []Function{
+		{Name: "concat_list", Free: true, Parameters: params{{Name: "values", Type: Operands}}, Call: "nested.Concat", Example: "concat_list(stops, last_stop)", Python: "concat_list",
+			Doc: "ConcatList is the list of the elements of lists, and of other values as one element each."},
+	}},
+	{Operands: "lists and values of one type", Result: "list", Null: "nothing but null lists", Functions: []Function{
+		{Name: "concat_list_skip_nulls", Free: true, Parameters: params{{Name: "values", Type: Operands}}, Call: "nested.ConcatSkipNulls", Example: "concat_list_skip_nulls(stops, last_stop)",
+			Doc: "ConcatListSkipNulls is ConcatList without the lists that are null."},
+	}},
+	{Operands: "list of strings, literal", Result: "string", Functions: []Function{
+		{Name: "list_join", Parameters: params{{Name: "separator", Type: Text}}, Call: "nested.Join", Example: "list_join(stops, '-')",
+			Doc:    "ListJoin is the strings of a list in one string, with a separator between them. Nulls are left out.",
+			Python: "list.join(separator: str)", PythonDoc: "The strings in one string, with a separator between them. Nulls are left out, as with Polars' ignore_nulls=True."},
+	}},
 	{Operands: "list, value", Result: "bool", Functions: []Function{
 		{Name: "list_contains", Parameters: params{{Name: "value", Go: "x", Type: Literal}}, Call: "nested.Contains", Example: "list_contains(stops, 'ATL')",
 			Doc:    "ListContains reports whether an element of a list equals a Go value, or is null for nil.",

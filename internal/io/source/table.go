@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"weak"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -54,6 +55,17 @@ func Tables(list ...*buffer.Buffer) (Source, error) {
 		return slices.ContainsFunc(list, func(table *buffer.Buffer) bool { return op.Nullable(table.Column(place)) })
 	})
 	return &tables{schema: schema, tables: list}, nil
+}
+
+// Watched is [Tables], with a function that reports whether something still refers to the source: the garbage
+// collector has not found it unreachable.
+func Watched(list ...*buffer.Buffer) (s Source, inUse func() bool, err error) {
+	opened, err := Tables(list...)
+	if err != nil {
+		return nil, nil, err
+	}
+	reference := weak.Make(opened.(*tables))
+	return opened, func() bool { return reference.Value() != nil }, nil
 }
 
 // devices returns the devices of tables, each once, in the order of the tables.

@@ -32,6 +32,7 @@
 //	filter      conditions
 //	select      expressions
 //	with        expressions
+//	require     condition; message: the run ends with a [RequirementError] if a row does not meet the condition
 //	drop        columns
 //	rename      columns (pairs of the old and the new name)
 //	group       keys, aggregates, drop_nulls

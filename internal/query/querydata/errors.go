@@ -1,6 +1,7 @@
 package querydata
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,17 @@ import (
 
 // ErrDocument is the condition of every error of a document.
 var ErrDocument = errors.New("malformed query document")
+
+// RequirementError is the failure of a run by the verb require: a row does not meet its condition.
+type RequirementError struct {
+	// Message is the text of the document, or empty.
+	Message string
+}
+
+// Error returns the message.
+func (e *RequirementError) Error() string {
+	return cmp.Or(e.Message, "a row does not meet the condition")
+}
 
 // Error is an error of a document.
 type Error struct {

@@ -23,7 +23,7 @@
 //	old, with          replace
 //	times              repeat
 //	length, with       pad_start, pad_end
-//	separator          concat_with, split, join_strings
+//	separator          concat_with, split, list_join, join_strings
 //	pattern, group     extract_regex
 //	pattern, with      replace_regex
 //	separator, names   split_fields
@@ -250,6 +250,16 @@ func catalogued() map[string]function {
 		}},
 		"list_sort":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListSort() }},
 		"list_sort_descending": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListSortDescending() }},
+		"element":              {0, 0, func(_ *object, _ []gpuframe.Expr) gpuframe.Expr { return gpuframe.Element() }},
+		"element_index":        {0, 0, func(_ *object, _ []gpuframe.Expr) gpuframe.Expr { return gpuframe.ElementIndex() }},
+		"list_eval":            {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListEval(a[1]) }},
+		"list_filter":          {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListFilter(a[1]) }},
+		"list_unique":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListUnique() }},
+		"concat_list":          {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.ConcatList(operands(a[0:])...) }},
+		"concat_list_skip_nulls": {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr {
+			return gpuframe.ConcatListSkipNulls(operands(a[0:])...)
+		}},
+		"list_join":            {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListJoin(o.member("separator").text()) }},
 		"list_contains":        {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListContains(o.member("value").scalar()) }},
 		"list_sum":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListSum() }},
 		"list_min":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListMin() }},

@@ -162,6 +162,7 @@ func TestSameAsMethods(t *testing.T) {
 			rows.Select(qty.Sum().Over(gpuframe.By(city).OrderBy(qty.Desc().NullsFirst()).Rows(gpuframe.FirstRow, 0).AtLeast(2)).As("a"),
 				qty.Sum().Over(gpuframe.By().OrderBy(qty.Desc().NullsFirst()).Range(-2, nil)).As("e"),
 				gpuframe.RowNumber().As("b"), price.Lag(2).As("c"), qty.CumSum().As("d"))},
+		"require": {[]string{`{"verb": "require", "inputs": [0], "condition": ` + call("gt", col("Price"), lit("1")) + `, "message": "cheap"}`}, rows.Require(price.Gt(1), errors.New("cheap"))},
 		"rename": {[]string{`{"verb": "rename", "inputs": [0], "columns": [["City", "Town"]]}`}, rows.Rename("City", "Town")},
 		"regular expressions": {[]string{selected(
 			as("a", `{"function": "matches_regex", "pattern": "a+", "arguments": [`+col("City")+`]}`), as("b", `{"function": "find_regex", "pattern": "b", "arguments": [`+col("City")+`]}`),
@@ -184,6 +185,19 @@ func TestSameAsMethods(t *testing.T) {
 }
 
 func nan() float64 { zero := 0.0; return zero / zero }
+
+// TestRequire tests the error of a run by the verb require.
+func TestRequire(t *testing.T) {
+	e := open(t)
+	for message, want := range map[string]string{"": "does not meet the condition", `, "message": "too cheap"`: "too cheap"} {
+		q, err := querydata.Decode(t.Context(), e, []byte(document(`{"verb": "require", "inputs": [0], "condition": `+call("gt", col("Price"), lit("55"))+message+`}`)), given(e))
+		require.NoError(t, err)
+		_, err = q.Collect(t.Context())
+		var failure *querydata.RequirementError
+		require.ErrorAs(t, err, &failure)
+		require.ErrorContains(t, failure, want)
+	}
+}
 
 // TestRenameExchanges exchanges the names of two columns.
 func TestRenameExchanges(t *testing.T) {

@@ -54,6 +54,9 @@ var verbs = map[string]verb{
 
 	"filter": listed("conditions", gpuframe.Query.Filter), "select": listed("expressions", gpuframe.Query.Select),
 	"with": listed("expressions", gpuframe.Query.With),
+	"require": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
+		return q.Require(o.member("condition").expression(), &RequirementError{o.member("message").textOr("")})
+	}),
 	"drop": columns(gpuframe.Query.Drop), "distinct": columns(gpuframe.Query.Distinct), "drop_nulls": columns(gpuframe.Query.DropNulls),
 	"head": counted(gpuframe.Query.Head), "tail": counted(gpuframe.Query.Tail),
 	"rename": oneInput(rename), "group": oneInput(group), "pivot": oneInput(pivot),

@@ -9,6 +9,7 @@
 //
 //	pipeline   = verb { "|" verb } .
 //	verb       = "filter" expressions | "select" items | "with" items
+//	           | "require" expression [ "message" text ]
 //	           | "group" items [ "drop" "nulls" ]
 //	             ( "agg" items | "pivot" expression "in" "(" literals ")" "agg" item )
 //	           | "agg" items | "cross_tab" expression "by" expression "in" "(" literals ")"

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -51,6 +52,7 @@ func TestVerbs(t *testing.T) {
 	n := gpuframe.Count().As("n")
 	for text, want := range map[string]gpuframe.Query{
 		"join 'FILE' on city = name":                                                         rows.Join(others, gpuframe.Inner, gpuframe.On(c("city"), c("name"))),
+		"require price > 1 message 'cheap'":                                                  rows.Require(c("price").Gt(1), errors.New("cheap")),
 		"join left 'FILE' on city = name, price suffix '_f'":                                 rows.Join(others, gpuframe.Left, gpuframe.On(c("city"), c("name")), c("price"), gpuframe.Suffix("_f")),
 		"join full 'FILE' on (city = name and price) nulls equal":                            rows.Join(others, gpuframe.Full, gpuframe.On(c("city"), c("name")), c("price"), gpuframe.NullsMatch()),
 		"join right 'FILE' using price":                                                      rows.Join(others, gpuframe.Right, c("price")),

@@ -90,6 +90,7 @@ func TestPipelines(t *testing.T) {
 		"with lag(qty, 1) skip nulls over (order by price) as before | sort price | tail 5 | select before":                                            "9 1 1 2 3",
 		"group city agg list(price) as prices | explode prices | sort prices | head 2":                                                                 "Rome,20 it's,51",
 		"fill_null -1 in qty | select qty | head 2":                                                                                                    "2 -1",
+		"select list_join(list_filter(split(city, 'o'), element() != ''), '/') as l, list_sum(list_eval(sequence(qty), element() * price)) | head 1":   "Osl,60",
 		"sample 6 seed 3 | sample 1.0 | select count()":                                                                                                "6",
 		"shuffle seed 2 | random r seed 3 | filter r >= 0 and r < 1 | sort price | select city | head 1":                                               "Rome",
 	} {
@@ -278,7 +279,7 @@ var seeds = []string{
 	"select cast(null, int64), cast(price, string), date '2026-01-31', if(open, 1, 2), not not open is not null",
 	"select substring(city, 1, 0), repeat(city, -1), pad_end(city, 3, 'é'), quantile(price, 2), largest(price, 0)",
 	"select sum(qty) over (city order by ts desc rows start to -1 at least 2), max(price) over (order by ts range -1 day to end) as m",
-	"group open pivot city in ('a', 'b') agg sum(price) | fill_null -1 in a | unpivot a, b keep open | explode open | sample 3 seed 1 | shuffle | random r | row_number n",
+	"group open pivot city in ('a', 'b') agg sum(price) | fill_null -1 in a | unpivot a, b keep open | explode open | sample 3 seed 1 | shuffle | random r | row_number n | require n >= 0 message 'no number'",
 	"join left ('c.csv' | filter country like 'n!%' escape '!') on city = name and price matching country = 'no' nulls equal suffix '_r' | union 'c.csv' | cache r",
 	"select price | except all ('c.csv' | select price) | intersect ('c.csv' | select price)",
 	"as_of 'c.csv' on price by city = name backward unequal within 1.5 matched sorted | cross_tab city by qty in (1, null)",

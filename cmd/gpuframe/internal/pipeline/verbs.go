@@ -23,7 +23,7 @@ func init() { // verbs have pipelines of verbs within them
 		"fill_null": (*parser).fillNull, "explode": (*parser).explode, "unpivot": (*parser).unpivot, "cross_tab": (*parser).crossTab,
 		"sample": (*parser).sample, "shuffle": (*parser).shuffle, "random": (*parser).random, "row_number": (*parser).rowNumber,
 		"join": (*parser).join, "as_of": (*parser).asOf, "union": (*parser).union, "except": (*parser).sets, "intersect": (*parser).sets,
-		"resample": (*parser).resample, "cache": (*parser).cache,
+		"resample": (*parser).resample, "cache": (*parser).cache, "require": (*parser).require,
 	}
 }
 
@@ -140,6 +140,15 @@ func (p *parser) fillNull(s *step) {
 	s.object["value"] = p.constant().object
 	p.expect("in")
 	columns(p, s)
+}
+
+// require reads a condition that all rows meet, and the message of a row that does not.
+func (p *parser) require(s *step) {
+	condition := p.expression()
+	s.nodes, s.object["condition"] = append(s.nodes, condition), condition.object
+	if p.accept("message") {
+		s.object["message"] = p.quoted("a message in quotes")
+	}
 }
 
 func (p *parser) rowNumber(s *step) {

@@ -1,0 +1,31 @@
+package duckdb
+
+import "fmt"
+
+func init() {
+	var list []string
+	for _, frame := range []string{
+		"rows between unbounded preceding and unbounded following", "rows between 2 preceding and 1 following", "rows between unbounded preceding and current row", "rows between 1 following and 3 following",
+		"groups between 1 preceding and 1 following", "groups between current row and unbounded following", "groups between 2 preceding and 1 preceding", "range between unbounded preceding and current row",
+		"range between current row and current row", "range between unbounded preceding and unbounded following",
+	} {
+		for _, exclusion := range []string{"current row", "group", "ties", "no others"} {
+			if exclusion != "current row" && exclusion != "no others" && (frame[:6] == "rows b") && frame[13:15] != "un" {
+				continue // refused
+			}
+			over := fmt.Sprintf("over (partition by f order by k %s exclude %s)", frame, exclusion)
+			total := fmt.Sprintf("over (partition by f order by k, id %s exclude %s)", frame, exclusion)
+			if frame[0] == 'r' && frame[1] == 'o' && frame[13:] != "unbounded preceding and unbounded following" {
+				over = total
+			}
+			list = append(list,
+				fmt.Sprintf("select id, count(*) %[1]s, count(x) %[1]s, sum(x) %[1]s, avg(x) %[1]s, min(x) %[1]s, max(y) %[1]s, bool_and(x > 1) %[1]s, bool_or(x > 3) %[1]s, sum(m) %[1]s, max(s) %[1]s, count(*) filter (where x > 1) %[1]s from a", over),
+				fmt.Sprintf("select id, first_value(x) %[1]s, last_value(x) %[1]s, first_value(x ignore nulls) %[1]s, last_value(s ignore nulls) %[1]s, sum(y) %[1]s, min(d) %[1]s from a", total))
+		}
+	}
+	statements["frames with exclusions"] = append(list,
+		"select id, count(*) over (partition by f range between unbounded preceding and unbounded following exclude current row), sum(x) over (rows between unbounded preceding and unbounded following exclude group) from a",
+		"select id, sum(x) over w, rank() over w from a window w as (order by k groups between 1 preceding and current row exclude ties)",
+		"select k, sum(count(*)) over (order by k rows between unbounded preceding and unbounded following exclude current row) from a group by k",
+		"select id, count(*) over (order by x desc nulls first range between unbounded preceding and current row exclude group), min(t) over (order by z groups between 1 preceding and 1 following exclude ties) from (select a.id, x, t, z from a join b using (id))")
+}
