@@ -3,6 +3,7 @@ package iceberg_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -52,3 +53,13 @@ func rowsOf(t testing.TB, q gpuframe.Query) []string {
 	require.NoError(t, err)
 	return lines
 }
+
+func jsonText(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func jsonList(rows []string) string { return "[" + strings.Join(rows, ",") + "]" }
