@@ -150,7 +150,10 @@ func pathOf(name string) string {
 			return "s3://" + rest
 		}
 	}
-	return name
+	if _, ok := objectstore.SchemeOf(name); ok {
+		return name
+	}
+	return path.Clean(name)
 }
 
 // place returns the name of a file that the metadata name.

@@ -38,7 +38,7 @@ func (t *Table) list(engine *gpuframe.Engine, columns []column, files []*file, m
 	}
 	listed := gpuframe.TableFiles{Name: t.describe(), Schema: arrow.NewSchema(fields, nil), Origins: origins, NeedIDs: t.names == nil}
 	for _, f := range files {
-		entry := gpuframe.TableFile{Path: f.Path, Rows: f.Rows, Constants: f.Partition, DeletedRows: f.Deleted, Range: f.ranges(columns)}
+		entry := gpuframe.TableFile{Path: f.Path, Rows: f.Rows, Constants: f.Partition, DeletedRows: f.Deleted, Range: t.ranges(f, columns)}
 		if marks != nil {
 			entry.Constants = marks.constants(f)
 		}
@@ -69,13 +69,16 @@ func (t *Table) describe() string {
 }
 
 // ranges returns the ranges of columns of a file: by its bounds, and by its partition.
-func (f *file) ranges(columns []column) func(string) gpuframe.ColumnRange {
+func (t *Table) ranges(f *file, columns []column) func(string) gpuframe.ColumnRange {
 	return func(name string) gpuframe.ColumnRange {
 		place := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
 		if place < 0 {
 			return unknownRange
 		}
 		c := columns[place]
+		if t.names != nil && len(t.names[c.id]) == 0 {
+			return unknownRange // a file without field IDs has other values than the bounds
+		}
 		r, p := f.entry.File.columnRange(c), partitionRange(f.sources, f.entry.partition, c.id, f.Rows)
 		if p.Valid == 0 {
 			return p
