@@ -25,6 +25,11 @@ const partitionField = "partition"
 // readAvro calls visit for the records of a file. Of their fields it reads those with the names. Values of logical types are
 // those of the underlying ones.
 func readAvro[T any](data []byte, names []string, visit func(*avroFile, *T) error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("it cannot be decoded: %v: %w", reason, ErrMetadata)
+		}
+	}()
 	f := &avroFile{}
 	reader, err := ocf.NewReader(bytes.NewReader(data), ocf.WithReaderSchemaFunc(func(r *ocf.Reader) (*avro.Schema, error) {
 		node := r.Schema().Root()
