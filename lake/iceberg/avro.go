@@ -19,7 +19,7 @@ type avroFile struct {
 	partition map[string]int
 }
 
-// partitionField is the member of a manifest whose members are those of partitions.
+// partitionField is the member of a manifest with the members of partitions.
 const partitionField = "partition"
 
 // readAvro calls visit for the records of a file. Of their fields it reads those with the names. Values of logical types are

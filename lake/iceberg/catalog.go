@@ -30,7 +30,7 @@ type CatalogOptions struct {
 	// Client sends requests; redirects are refused. Nil means [http.DefaultClient].
 	Client *http.Client
 	// Store makes the store of a table by the configuration that the catalog has for it, such as credentials. Nil means the
-	// options of the table. With it, the catalog is asked for credentials.
+	// options of the table. With it, requests for tables ask for credentials.
 	Store func(ctx context.Context, location string, config map[string]string) (objectstore.Store, error)
 }
 
@@ -50,7 +50,7 @@ type Catalog struct {
 // # Errors
 //
 // All are an [*Error]: it wraps [objectstore.ErrCredentials] if the catalog refuses the token, [objectstore.ErrUnavailable] or
-// [objectstore.ErrThrottled] if it does not answer, and [ErrCatalog] if the answer is none of the interface. Requests are sent once.
+// [objectstore.ErrThrottled] if it does not answer, and [ErrCatalog] if the answer does not follow the interface. Requests are sent once.
 func Connect(ctx context.Context, address string, options CatalogOptions) (*Catalog, error) {
 	c := &Catalog{base: strings.TrimRight(address, "/"), options: options, token: options.Token}
 	client := http.DefaultClient

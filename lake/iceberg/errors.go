@@ -20,7 +20,7 @@ var (
 	ErrSnapshot = errors.New("the Iceberg table has no such snapshot")
 	// ErrLimit means that a file of the metadata is larger than this package reads.
 	ErrLimit = storage.ErrLimit
-	// ErrCatalog means that the answer of a catalog is none of its protocol.
+	// ErrCatalog means that the answer of a catalog does not follow its protocol, or that its address is not valid.
 	ErrCatalog = errors.New("the answer of the Iceberg catalog is not valid")
 )
 

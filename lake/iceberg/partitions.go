@@ -91,7 +91,7 @@ type sourced struct {
 	column column
 }
 
-// sources returns the fields of a spec whose columns are among some.
+// sources returns the fields of a spec that have one of the columns.
 func sources(spec []specField, columns []column) (fields []sourced) {
 	for _, f := range spec {
 		place := slices.IndexFunc(columns, func(c column) bool { return c.id == f.SourceID })

@@ -50,7 +50,7 @@ func (t *Table) list(engine *gpuframe.Engine, columns []column, files []*file, m
 	return t.scan(engine, listed)
 }
 
-// scan is a query on files, wherever they are.
+// scan is a query on files of the store, of the file system or of the machine.
 func (t *Table) scan(engine *gpuframe.Engine, listed gpuframe.TableFiles) gpuframe.Query {
 	switch {
 	case t.from.Store != nil:

@@ -29,7 +29,7 @@ type Snapshot struct {
 	Time time.Time
 	// Operation is "append", "overwrite", "delete" or "replace", or empty in old tables.
 	Operation string
-	// Summary is what the writer noted about it.
+	// Summary has the notes of the writer.
 	Summary map[string]string
 }
 
@@ -76,14 +76,14 @@ func (m *metadata) current() (*snapshot, error) {
 // choose returns the snapshot of the options, nil for a table without rows, and the schema to read it by.
 func (m *metadata) choose(options Options) (*snapshot, *jsonSchema, error) {
 	current := m.schema(*m.CurrentSchema)
-	given := 0
-	for _, is := range []bool{options.Snapshot != nil, !options.Timestamp.IsZero(), options.Ref != ""} {
-		if is {
-			given++
+	choices := 0
+	for _, chosen := range []bool{options.Snapshot != nil, !options.Timestamp.IsZero(), options.Ref != ""} {
+		if chosen {
+			choices++
 		}
 	}
 	switch {
-	case given > 1:
+	case choices > 1:
 		return nil, nil, fmt.Errorf("more than one of a snapshot, a timestamp and a name of a branch or tag is given, expected one: %w", ErrSnapshot)
 	case options.Snapshot != nil:
 		s := m.snapshot(*options.Snapshot)

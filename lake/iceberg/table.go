@@ -66,7 +66,7 @@ type File struct {
 	Deleted int64
 }
 
-// file is a file with its deleted rows and what the manifest has about it.
+// file is a file with its deleted rows and its entry in a manifest.
 type file struct {
 	File
 	entry   *entry

@@ -137,7 +137,7 @@ const merchandise = `{"ats_qty":20,"id":2,"league":"nba"}
 {"ats_qty":40,"id":4,"league":"nhl"}
 {"ats_qty":60,"id":6,"league":"nba"}`
 
-// revenue is query 6 of TPC-H, whose answer by PySpark the README of the table has.
+// revenue is query 6 of TPC-H. The README of the table has the answer of PySpark.
 func revenue(q gpuframe.Query) gpuframe.Query {
 	day := func(year int) gpuframe.Expr {
 		return gpuframe.Lit(arrow.Date32FromTime(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)))

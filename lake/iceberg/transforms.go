@@ -53,7 +53,7 @@ func (s sourced) truncated(value any) (low, high any) {
 	return nil, nil
 }
 
-// successor returns a text above all with the prefix, or nil if there is none.
+// successor returns a text above all with the prefix, or nil.
 func successor(prefix []byte) any {
 	trimmed := bytes.TrimRight(prefix, "\xff")
 	if len(trimmed) == 0 {

@@ -1,5 +1,6 @@
-// Command writer writes tables of Iceberg by iceberg-go, and what its own scan reads of every snapshot, for the tests of package
-// iceberg. It is a program of its own because iceberg-go needs arrow-go v18, whose assembly does not link beside that of v17.
+// Command writer writes tables of Iceberg by iceberg-go, and the rows that the scan of iceberg-go reads of every snapshot, for
+// the tests of package iceberg. It is a separate program because iceberg-go needs arrow-go v18: its assembly does not link with
+// that of v17.
 //
 //	go run . FOLDER
 package main
