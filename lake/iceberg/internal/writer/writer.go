@@ -140,7 +140,7 @@ func (w *writer) note() (err error) {
 		}
 	}
 	slices.Sort(lines)
-	folder := filepath.Join(w.folder, "expected", w.name)
+	folder := filepath.Join(w.folder, "go", w.name, "expected")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
