@@ -67,6 +67,9 @@ type ColumnRange struct {
 	// Nulls and Valid are the numbers of values that are null and that are not, -1 if they are unknown. They also are if both
 	// are zero, so that the zero ColumnRange leaves out nothing.
 	Nulls, Valid int64
+	// Has reports whether the file may have a value: an int64 of a column of integers, the []byte of a string or binary value.
+	// Nil means that the file may have all values between Low and High.
+	Has func(value any) bool
 }
 
 // TableFiles is a query on the rows of the files of a table that are not deleted. Files are left out before they are opened by

@@ -35,7 +35,7 @@ func TestDamagedMetadata(t *testing.T) {
 		"cannot unmarshal":                            {"snapshots": 7},
 		`the name "" is empty or there twice`:         field(object{"name": ""}),
 		"the field ID 0 is not positive":              field(object{"id": 0}),
-		"the field ID 3000000000 is not positive":     field(object{"id": 3000000000}),
+		"the field ID 3000000000 is not positive":     field(object{"id": int64(3000000000)}),
 		"expected decimal(p,s) of up to 38":           field(object{"type": "decimal(39,2)"}),
 		"a type is no text and no object":             field(object{"type": 7}),
 		"the field ID 1 is not positive or there twi": field(object{"type": object{"type": "list", "element-id": 1, "element": "int"}}),

@@ -63,18 +63,17 @@ func keyText(value any) string {
 // transform is how the values of a field of a partition are made of those of a column.
 type transform struct {
 	name string
-	// width is that of truncate.
+	// width is that of truncate, or the number of buckets.
 	width int64
 }
 
 func parseTransform(text string) transform {
-	if digits, ok := within(text, "truncate[", "]"); ok {
-		if width, err := strconv.ParseInt(digits, 10, 32); err == nil && width > 0 {
-			return transform{"truncate", width}
+	for _, name := range []string{"truncate", "bucket"} {
+		if digits, ok := within(text, name+"[", "]"); ok {
+			if width, err := strconv.ParseInt(digits, 10, 32); err == nil && width > 0 {
+				return transform{name, width}
+			}
 		}
-	}
-	if strings.HasPrefix(text, "bucket[") {
-		return transform{name: "bucket"}
 	}
 	return transform{name: text}
 }
@@ -132,6 +131,9 @@ func partitionRange(fields []sourced, p partition, id int, rows int64) gpuframe.
 		}
 		if value == nil && slices.Contains([]string{"bucket", "truncate", "year", "month", "day", "hour"}, f.name) {
 			return gpuframe.ColumnRange{Nulls: rows, Valid: 0}
+		}
+		if bucket, ok := integerOf(value); ok && f.name == "bucket" {
+			r.Has = hasBucket(bucket, f.width)
 		}
 		low, high := f.bounds(value)
 		r.Low, r.High = narrower(r.Low, low, 1), narrower(r.High, high, -1)

@@ -25,7 +25,7 @@ func read(t *testing.T, q gpuframe.Query, condition gpuframe.Expr) bool {
 
 // Files are left out by the values of their partitions before they are opened.
 func TestPartitionsLeaveOut(t *testing.T) {
-	w, engine := newTable(t, "1 n long\n2 s string\n3 at timestamp\n4 d date\n5 c decimal(9,2)\n6 y binary\n7 i int\n8 tn timestamp_ns\n9 z long"), openEngine(t)
+	w, engine := newTable(t, "1 n long\n2 s string\n3 at timestamp\n4 d date\n5 c decimal(9,2)\n6 y binary\n7 i int\n8 tn timestamp_ns\n9 z long\n10 b string"), openEngine(t)
 	w.spec(1, `1000 n_trunc truncate[10] 1 "long"
 1001 s_trunc truncate[2] 2 "string"
 1002 at_day day 3 {"type": "int", "logicalType": "date"}
@@ -33,10 +33,11 @@ func TestPartitionsLeaveOut(t *testing.T) {
 1004 c_trunc truncate[50] 5 "bytes"
 1005 y_trunc truncate[1] 6 "bytes"
 1006 i_bucket bucket[16] 7 "int"
+1009 b_bucket bucket[16] 10 "int"
 1007 tn_year year 8 "int"
 1008 z_void void 9 "long"`)
 	w.commit(w.data("absent.parquet", 9, object{"spec": 1, "partition": object{"n_trunc": int64(20), "s_trunc": "ab", "at_day": 1, "d_month": 650, "c_trunc": []byte{0x32}, "y_trunc": []byte{0xff},
-		"i_bucket": 3, "tn_year": 54}}))
+		"i_bucket": 3, "b_bucket": 1210000089 % 16, "tn_year": 54}}))
 	q := w.open(iceberg.Options{}).Query(engine)
 	at := func(text string) gpuframe.Expr {
 		parsed, err := time.Parse(time.DateTime, text)
@@ -52,12 +53,13 @@ func TestPartitionsLeaveOut(t *testing.T) {
 	for _, condition := range []gpuframe.Expr{
 		n.Lt(20), n.Gt(29), n.Eq(30), s.Lt("ab"), s.Eq("b"), s.Gt("ad"), ts.Lt(at("1970-01-02 00:00:00")), ts.Ge(at("1970-01-03 00:00:00")),
 		d.Lt(day("2024-03-01")), d.Gt(day("2024-03-31")), c.Lt(0.5), c.Ge(1), y.Eq([]byte{0xfe}), tn.Lt(at("2024-01-01 00:00:00")), tn.Ge(at("2025-01-01 00:00:00")),
+		i.Eq(35), i.In(35, 36), gpuframe.Col("b").Eq("iceberk"),
 	} {
 		require.False(t, read(t, q, condition), "%v", condition)
 	}
 	for _, condition := range []gpuframe.Expr{
 		n.Eq(20), n.Eq(29), s.Eq("ab"), s.Eq("abz"), s.Gt("ab\xff"), ts.Eq(at("1970-01-02 00:00:00")), ts.Eq(at("1970-01-02 23:59:59")), d.Eq(day("2024-03-01")), d.Eq(day("2024-03-31")),
-		c.Eq(0.5), c.Eq(0.99), y.Eq([]byte{0xff, 0xff}), tn.Eq(at("2024-12-31 23:59:59")), i.Eq(1), i.IsNull(), z.Eq(1), z.IsValid(), n.IsNull(),
+		c.Eq(0.5), c.Eq(0.99), y.Eq([]byte{0xff, 0xff}), tn.Eq(at("2024-12-31 23:59:59")), i.Eq(34), i.In(34, 35), i.Ne(35), i.Gt(35), i.Eq(34.0), gpuframe.Col("b").Eq("iceberg"), gpuframe.Col("b").Gt("iceberk"), i.IsNull(), z.Eq(1), z.IsValid(), n.IsNull(),
 	} {
 		require.True(t, read(t, q, condition), "%v", condition)
 	}

@@ -83,7 +83,7 @@ func (t *Table) ranges(f *file, columns []column) func(string) gpuframe.ColumnRa
 		if p.Valid == 0 {
 			return p
 		}
-		r.Low, r.High = narrower(r.Low, p.Low, 1), narrower(r.High, p.High, -1)
+		r.Low, r.High, r.Has = narrower(r.Low, p.Low, 1), narrower(r.High, p.High, -1), p.Has
 		return r
 	}
 }
