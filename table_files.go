@@ -11,14 +11,16 @@ import (
 )
 
 // TableFiles are the Parquet files of a table, as its metadata list them, such as the log of a Delta table or the manifests of
-// an Iceberg table: package delta of the module lake reads the former.
+// an Iceberg table: packages delta and iceberg of the module lake read them.
 type TableFiles struct {
 	// Name describes the table in plans and errors.
 	Name string
-	// Schema has the columns of the query. All of them are nullable. A column that a file lacks is null there.
+	// Schema has the columns of the query. All of them are nullable. A column that a file lacks has its default there, or is null.
 	Schema *arrow.Schema
 	// Origins name the columns in the files, one for each field of the schema. Nil means the names of the schema.
 	Origins []ColumnOrigin
+	// NeedIDs makes files of which no column has an ID errors, instead of files without the columns that have only an ID.
+	NeedIDs bool
 	Files   []TableFile
 }
 
@@ -26,8 +28,12 @@ type TableFiles struct {
 type ColumnOrigin struct {
 	// Name is the name in the files. Empty means the name of the field, or none if there is an ID.
 	Name string
-	// ID is the field ID in the files. Zero means that the name is used; it also is in files of which no column has an ID.
+	// Aliases are further names. The first one that a file has is used.
+	Aliases []string
+	// ID is the field ID in the files. Zero means that the names are used; they also are in files of which no column has an ID.
 	ID int32
+	// Default is the value in files that lack the column, of the type of the field. Nil means null.
+	Default scalar.Scalar
 	// Members are those of the fields of a struct, of the element of a list, of the key and the value of a map. Nil means
 	// the names of the type.
 	Members []ColumnOrigin
@@ -61,6 +67,9 @@ type ColumnRange struct {
 	// Nulls and Valid are the numbers of values that are null and that are not, -1 if they are unknown. They also are if both
 	// are zero, so that the zero ColumnRange leaves out nothing.
 	Nulls, Valid int64
+	// Has reports whether the file may have a value: an int64 of a column of integers, the []byte of a string or binary value.
+	// Nil means that the file may have all values between Low and High.
+	Has func(value any) bool
 }
 
 // TableFiles is a query on the rows of the files of a table that are not deleted. Files are left out before they are opened by
@@ -78,7 +87,7 @@ func (f Files) TableFiles(table TableFiles) Query {
 
 func (e *Engine) tableFiles(files source.Files, table TableFiles) Query {
 	at := caller()
-	listed := source.TableFiles{Name: table.Name, Schema: table.Schema, Origins: origins(table.Origins)}
+	listed := source.TableFiles{Name: table.Name, Schema: table.Schema, Origins: origins(table.Origins), NeedIDs: table.NeedIDs}
 	deletes := false
 	for _, file := range table.Files {
 		deletes = deletes || file.Deleted != nil
@@ -108,7 +117,7 @@ func keptName(schema *arrow.Schema) string {
 
 func origins(list []ColumnOrigin) (converted []source.Origin) {
 	for _, each := range list {
-		converted = append(converted, source.Origin{Name: each.Name, ID: each.ID, Members: origins(each.Members)})
+		converted = append(converted, source.Origin{Name: each.Name, Aliases: each.Aliases, ID: each.ID, Default: each.Default, Members: origins(each.Members)})
 	}
 	return converted
 }

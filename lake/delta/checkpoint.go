@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/lake/internal/storage"
 )
 
 // readCheckpoint applies the actions of the checkpoint of a segment, and of its sidecars.
@@ -29,12 +30,12 @@ func (l *log) readCheckpoint(ctx context.Context, s segment, state *snapshot) er
 		return nil
 	}
 	for _, name := range s.files {
-		if err := l.readActions(ctx, join(l.folder, name), visit); err != nil {
+		if err := l.readActions(ctx, storage.Join(l.folder, name), visit); err != nil {
 			return inFile(name, err)
 		}
 	}
 	for i := 0; i < len(sidecars); i++ {
-		name, err := resolve(join(l.folder, "_sidecars"), sidecars[i])
+		name, err := resolve(storage.Join(l.folder, "_sidecars"), sidecars[i])
 		if err == nil {
 			err = l.readActions(ctx, name, func(a action) error {
 				if a.Sidecar != nil {

@@ -3,8 +3,8 @@ package delta
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
+
+	"github.com/gpuframe/gpuframe/lake/internal/storage"
 )
 
 // Errors wrap one of these conditions, or [fs.ErrNotExist] if the table has no log, or one of package objectstore.
@@ -18,7 +18,7 @@ var (
 	// ErrVersion means that the log does not have the version, or none as old as the time.
 	ErrVersion = errors.New("the Delta table has no such version")
 	// ErrLimit means that a file of the log is larger than this package reads.
-	ErrLimit = errors.New("a file of the log is too large")
+	ErrLimit = storage.ErrLimit
 )
 
 // Error is an error about a table.
@@ -48,14 +48,11 @@ func inFile(file string, err error) error {
 	return &Error{File: file, Err: err}
 }
 
-// needed makes the error of a file that ends early or is absent one of a condition. It does not wrap [fs.ErrNotExist], which
-// means that there is no table.
-func needed(err, condition error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%v: %w", err, condition)
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return fmt.Errorf("%w: %w", err, condition)
+// resolve returns the name of a file that the log names by a URI.
+func resolve(root, uri string) (string, error) {
+	name, err := storage.Resolve(root, uri)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", err, ErrLog)
 	}
-	return err
+	return name, nil
 }

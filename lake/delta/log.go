@@ -7,24 +7,28 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/gpuframe/gpuframe/lake/internal/storage"
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
+// mostLogFile is the length of a commit, a checkpoint or a sidecar at most.
+const mostLogFile = 4 << 30
+
 // log is the log of a table.
 type log struct {
-	storage
+	storage.Storage
 	folder string
 }
 
 // need reads a file that the log names.
 func (l *log) need(ctx context.Context, name string) ([]byte, error) {
-	data, err := l.read(ctx, name, mostLogFile)
-	return data, needed(err, ErrLog)
+	data, err := l.Read(ctx, name, mostLogFile)
+	return data, storage.Needed(err, ErrLog)
 }
 
 // find returns the files for the version of the options.
 func (l *log) find(ctx context.Context, options Options) (segment, error) {
-	entries, err := l.list(ctx, l.folder)
+	entries, err := l.List(ctx, l.folder)
 	var all listing
 	if errors.Is(err, errors.ErrUnsupported) {
 		if all, err = l.probe(ctx); err != nil {
@@ -55,9 +59,9 @@ func (l *log) find(ctx context.Context, options Options) (segment, error) {
 
 // probe finds the files of a log in a store that does not list: it asks for the commits behind the last checkpoint by their names.
 func (l *log) probe(ctx context.Context) (listing, error) {
-	var entries []entry
+	var entries []storage.Entry
 	first := int64(0)
-	hint, err := l.read(ctx, join(l.folder, "_last_checkpoint"), 1<<20)
+	hint, err := l.Read(ctx, storage.Join(l.folder, "_last_checkpoint"), 1<<20)
 	var last struct {
 		Version int64 `json:"version"`
 		Parts   int   `json:"parts"`
@@ -80,29 +84,29 @@ func (l *log) probe(ctx context.Context) (listing, error) {
 	}
 	for version := first; ; version++ {
 		name := fmt.Sprintf("%020d.json", version)
-		about, err := l.stat(ctx, join(l.folder, name))
+		about, err := l.Stat(ctx, storage.Join(l.folder, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			return sortLog(entries), nil
 		}
 		if err != nil {
 			return listing{}, err
 		}
-		about.name = name
+		about.Name = name
 		entries = append(entries, about)
 	}
 }
 
 // hinted are the files of a checkpoint that _last_checkpoint names.
-func hinted(version int64, parts int, path string) (entries []entry) {
+func hinted(version int64, parts int, path string) (entries []storage.Entry) {
 	prefix := fmt.Sprintf("%020d.checkpoint", version)
 	if path != "" {
-		return []entry{{name: path}}
+		return []storage.Entry{{Name: path}}
 	}
 	if parts == 0 {
-		return []entry{{name: prefix + ".parquet"}}
+		return []storage.Entry{{Name: prefix + ".parquet"}}
 	}
 	for part := 1; part <= parts; part++ {
-		entries = append(entries, entry{name: fmt.Sprintf("%s.%010d.%010d.parquet", prefix, part, parts)})
+		entries = append(entries, storage.Entry{Name: fmt.Sprintf("%s.%010d.%010d.parquet", prefix, part, parts)})
 	}
 	return entries
 }

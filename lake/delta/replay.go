@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gpuframe/gpuframe/lake/internal/storage"
 )
 
 // snapshot is the state of a table at a version.
@@ -26,12 +28,12 @@ func (l *log) replay(ctx context.Context, s segment) (*snapshot, error) {
 		return nil, err
 	}
 	for _, commit := range s.commits {
-		data, err := l.need(ctx, join(l.folder, commit.name))
+		data, err := l.need(ctx, storage.Join(l.folder, commit.Name))
 		if err == nil {
 			err = parseActions(data, func(a action) error { state.apply(a); return nil })
 		}
 		if err != nil {
-			return nil, inFile(commit.name, err)
+			return nil, inFile(commit.Name, err)
 		}
 	}
 	if state.protocol == nil || state.metadata == nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gpuframe/gpuframe/lake/internal/storage"
 )
 
 // segment is the files of the log that a version needs.
@@ -15,12 +17,12 @@ type segment struct {
 	checkpoint int64
 	files      []string
 	// commits are the files of the commits behind it, in order.
-	commits []entry
+	commits []storage.Entry
 }
 
 // listing is the files of a log.
 type listing struct {
-	commits     map[int64]entry
+	commits     map[int64]storage.Entry
 	checkpoints map[int64][]checkpoint
 }
 
@@ -33,11 +35,11 @@ type checkpoint struct {
 func (c checkpoint) complete() bool { return c.parts == 0 || len(c.files) == c.parts }
 
 // sortLog finds commits and checkpoints among the files of a log. Others are left out.
-func sortLog(entries []entry) listing {
-	l := listing{commits: map[int64]entry{}, checkpoints: map[int64][]checkpoint{}}
-	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.name, b.name) })
+func sortLog(entries []storage.Entry) listing {
+	l := listing{commits: map[int64]storage.Entry{}, checkpoints: map[int64][]checkpoint{}}
+	slices.SortFunc(entries, func(a, b storage.Entry) int { return cmp.Compare(a.Name, b.Name) })
 	for _, each := range entries {
-		parts := strings.Split(each.name, ".")
+		parts := strings.Split(each.Name, ".")
 		if len(parts[0]) != 20 || len(parts) < 2 {
 			continue
 		}
@@ -50,9 +52,9 @@ func sortLog(entries []entry) listing {
 			l.commits[version] = each
 		case parts[1] != "checkpoint":
 		case len(parts) == 3 && parts[2] == "parquet", len(parts) == 4 && (parts[3] == "parquet" || parts[3] == "json"):
-			l.checkpoints[version] = append(l.checkpoints[version], checkpoint{files: []string{each.name}})
+			l.checkpoints[version] = append(l.checkpoints[version], checkpoint{files: []string{each.Name}})
 		case len(parts) == 5 && parts[4] == "parquet":
-			l.addPart(version, each.name, parts[2], parts[3])
+			l.addPart(version, each.Name, parts[2], parts[3])
 		}
 	}
 	return l

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/lake/internal/decimals"
 )
 
 // statistics are those of a file. Values are by physical names.
@@ -76,7 +77,7 @@ func bound(text json.RawMessage, c column, high bool) any {
 			return x
 		}
 	case *arrow.Decimal128Type:
-		unscaled, exact := unscaledDecimal(value, t.Scale)
+		unscaled, exact := decimals.Unscaled(value, t.Scale)
 		if unscaled == nil {
 			return nil
 		}

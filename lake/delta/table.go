@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/lake/internal/rows"
+	"github.com/gpuframe/gpuframe/lake/internal/storage"
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
@@ -38,7 +39,7 @@ type Options struct {
 // Table is a version of a table. It is safe for concurrent use.
 type Table struct {
 	root    string
-	from    storage
+	from    storage.Storage
 	version int64
 	schema  *arrow.Schema
 	zone    *time.Location
@@ -73,8 +74,8 @@ type file struct {
 //
 // All are an [*Error]. It wraps [fs.ErrNotExist] if the folder has no log, and [ErrVersion] if the log does not have the version.
 func Open(ctx context.Context, path string, options Options) (*Table, error) {
-	from := storage{system: options.System, store: options.Store}
-	t := &Table{root: from.rootOf(path), from: from, zone: cmp.Or(options.Zone, time.UTC)}
+	from := storage.Storage{System: options.System, Store: options.Store}
+	t := &Table{root: from.Root(path), from: from, zone: cmp.Or(options.Zone, time.UTC)}
 	err := t.open(ctx, options)
 	if err == nil {
 		return t, nil
@@ -90,7 +91,7 @@ func (t *Table) open(ctx context.Context, options Options) error {
 	if options.Version != nil && !options.Timestamp.IsZero() {
 		return fmt.Errorf("a version and a timestamp are given, expected one of them: %w", ErrVersion)
 	}
-	l := &log{storage: t.from, folder: join(t.root, "_delta_log")}
+	l := &log{Storage: t.from, folder: storage.Join(t.root, "_delta_log")}
 	s, err := l.find(ctx, options)
 	if err != nil {
 		return err
@@ -141,7 +142,7 @@ func (t *Table) addFiles(ctx context.Context, state *snapshot) error {
 			vectors = append(vectors, i)
 		}
 	}
-	return eachOf(ctx, mostVectors, len(vectors), func(ctx context.Context, n int) error {
+	return storage.Each(ctx, mostVectors, len(vectors), func(ctx context.Context, n int) error {
 		f, about := t.files[vectors[n]], adds[vectors[n]].Vector
 		deleted, err := about.load(ctx, t.from, t.root)
 		if err == nil {
@@ -225,10 +226,10 @@ func (t *Table) Query(engine *gpuframe.Engine) gpuframe.Query {
 		listed.Files = append(listed.Files, entry)
 	}
 	switch {
-	case t.from.store != nil:
-		return engine.Objects(t.from.store).TableFiles(listed)
-	case t.from.system != nil:
-		return engine.Files(t.from.system).TableFiles(listed)
+	case t.from.Store != nil:
+		return engine.Objects(t.from.Store).TableFiles(listed)
+	case t.from.System != nil:
+		return engine.Files(t.from.System).TableFiles(listed)
 	}
 	return engine.TableFiles(listed)
 }
@@ -242,23 +243,4 @@ func (t *Table) ranges(f *file) func(string) gpuframe.ColumnRange {
 		}
 		return f.stats().rangeOf(t.columns[place], f.vector)
 	}
-}
-
-// eachOf calls f for the numbers below n, atATime of them at a time. It returns the first error.
-func eachOf(ctx context.Context, atATime, n int, f func(ctx context.Context, i int) error) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	turns := make(chan struct{}, max(1, min(atATime, n, math.MaxInt16)))
-	var group sync.WaitGroup
-	for i := 0; i < n && ctx.Err() == nil; i++ {
-		turns <- struct{}{}
-		group.Go(func() {
-			defer func() { <-turns }()
-			if err := f(ctx, i); err != nil {
-				stop(err)
-			}
-		})
-	}
-	group.Wait()
-	return context.Cause(ctx)
 }

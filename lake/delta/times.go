@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strconv"
 	"time"
+
+	"github.com/gpuframe/gpuframe/lake/internal/storage"
 )
 
 // Commits have times: those of their files, or since a version, which the table has as a property, those that they have.
@@ -64,7 +66,7 @@ func fileTimes(all listing, versions []int64) []time.Time {
 	slices.Sort(versions)
 	times := make([]time.Time, len(versions))
 	for i, version := range versions {
-		times[i] = all.commits[version].modified
+		times[i] = all.commits[version].Modified
 		if i > 0 && !times[i].After(times[i-1]) {
 			times[i] = times[i-1].Add(time.Millisecond)
 		}
@@ -76,9 +78,9 @@ func fileTimes(all listing, versions []int64) []time.Time {
 func (l *log) commitTimes(ctx context.Context, all listing, versions []int64) ([]time.Time, error) {
 	slices.Sort(versions)
 	times := make([]time.Time, len(versions))
-	err := eachOf(ctx, mostVectors, len(versions), func(ctx context.Context, i int) error {
-		name := all.commits[versions[i]].name
-		data, err := l.need(ctx, join(l.folder, name))
+	err := storage.Each(ctx, mostVectors, len(versions), func(ctx context.Context, i int) error {
+		name := all.commits[versions[i]].Name
+		data, err := l.need(ctx, storage.Join(l.folder, name))
 		if err == nil {
 			err = parseActions(data, func(a action) error {
 				if a.CommitInfo != nil && a.CommitInfo.InCommitTimestamp != nil {

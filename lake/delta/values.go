@@ -2,15 +2,14 @@ package delta
 
 import (
 	"fmt"
-	"math/big"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/arrow/scalar"
+
+	"github.com/gpuframe/gpuframe/lake/internal/decimals"
 )
 
 // partitionValue parses a value of a partition. Empty text and nil are null.
@@ -62,7 +61,7 @@ func parseValue(text string, t arrow.DataType, zone *time.Location) (scalar.Scal
 		value, err := parseTime(text, zone)
 		return scalar.NewTimestampScalar(arrow.Timestamp(value.UnixMicro()), t), err
 	case *arrow.Decimal128Type:
-		value, err := parseDecimal(text, t)
+		value, err := decimals.Parse(text, t)
 		if err != nil {
 			return nil, err
 		}
@@ -79,36 +78,4 @@ func parseTime(text string, zone *time.Location) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("expected a time such as 2026-11-29 12:30:00 or 2026-11-29T12:30:00Z")
-}
-
-// parseDecimal parses a decimal exactly.
-func parseDecimal(text string, t *arrow.Decimal128Type) (decimal128.Num, error) {
-	unscaled, exact := unscaledDecimal(text, t.Scale)
-	if unscaled == nil || !exact || unscaled.BitLen() > 127 {
-		return decimal128.Num{}, fmt.Errorf("expected a decimal of %d digits, %d of them behind the point", t.Precision, t.Scale)
-	}
-	value := decimal128.FromBigInt(unscaled)
-	if !value.FitsInPrecision(t.Precision) {
-		return decimal128.Num{}, fmt.Errorf("it has more than %d digits", t.Precision)
-	}
-	return value, nil
-}
-
-// unscaledDecimal returns the value in units of its last digit, rounded down, and whether it is exact; or nil.
-func unscaledDecimal(text string, scale int32) (unscaled *big.Int, exact bool) {
-	if _, exponent, ok := strings.Cut(strings.ToLower(text), "e"); ok {
-		if n, err := strconv.Atoi(exponent); err != nil || n > 100 || n < -100 {
-			return nil, false
-		}
-	}
-	if len(text) > 100 {
-		return nil, false
-	}
-	value, ok := new(big.Rat).SetString(text)
-	if !ok || strings.ContainsAny(text, "/_xXbBoOpP") {
-		return nil, false
-	}
-	value.Mul(value, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)))
-	quotient, rest := new(big.Int).DivMod(value.Num(), value.Denom(), new(big.Int))
-	return quotient, rest.Sign() == 0
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/gpuframe/gpuframe/lake/internal/rows"
+	"github.com/gpuframe/gpuframe/lake/internal/storage"
 )
 
 // vectorAbout describes a deletion vector.
@@ -61,11 +62,11 @@ func (v *vectorAbout) file(root string) (name string, offset int64, err error) {
 	if prefix != "" {
 		name = prefix + "/" + name
 	}
-	return join(root, name), offset, nil
+	return storage.Join(root, name), offset, nil
 }
 
 // load reads the vector.
-func (v *vectorAbout) load(ctx context.Context, from storage, root string) (*rows.Set, error) {
+func (v *vectorAbout) load(ctx context.Context, from storage.Storage, root string) (*rows.Set, error) {
 	if v.Size < 0 || v.Size > mostVector {
 		return nil, fmt.Errorf("a deletion vector of %d bytes, the limit is %d: %w", v.Size, mostVector, errors.Join(ErrVector, ErrLimit))
 	}
@@ -84,9 +85,9 @@ func (v *vectorAbout) load(ctx context.Context, from storage, root string) (*row
 		if err != nil {
 			return nil, err
 		}
-		framed, err := from.readRange(ctx, name, offset, v.Size+8, math.MaxInt64)
+		framed, err := from.ReadRange(ctx, name, offset, v.Size+8, math.MaxInt64)
 		if err != nil {
-			return nil, inFile(name, needed(err, ErrVector))
+			return nil, inFile(name, storage.Needed(err, ErrVector))
 		}
 		data, err := rows.Unframe(framed)
 		if err != nil {

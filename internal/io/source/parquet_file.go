@@ -103,7 +103,9 @@ func (f *parquetFile) footerOf(open *opened) (*footer, error) {
 		if err := f.listed.checkDeleted(read.firstRow(len(read.metadata.GetRowGroups()))); err != nil {
 			return nil, err
 		}
-		f.adapt(read)
+		if err := f.adapt(read); err != nil {
+			return nil, err
+		}
 	} else {
 		f.cached = read
 	}

@@ -1,13 +1,16 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/scalar"
 
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -41,10 +44,34 @@ func (o Origin) find(fields []arrow.Field, name string, byID bool) int {
 	if o.ID != 0 && o.Name == "" {
 		return -1
 	}
-	if o.Name != "" {
-		name = o.Name
+	for _, each := range append([]string{cmp.Or(o.Name, name)}, o.Aliases...) {
+		if place := slices.IndexFunc(fields, func(field arrow.Field) bool { return field.Name == each }); place >= 0 {
+			return place
+		}
 	}
-	return slices.IndexFunc(fields, func(field arrow.Field) bool { return field.Name == name })
+	return -1
+}
+
+// check refuses defaults of other types than those of the columns.
+func (o Origin) check(field arrow.Field) error {
+	if o.Default != nil && !arrow.TypeEqual(o.Default.DataType(), field.Type) {
+		return fmt.Errorf("the default of column %q is of %v, expected %v: %w", field.Name, o.Default.DataType(), field.Type, buffer.ErrSchema)
+	}
+	if s, ok := field.Type.(*arrow.StructType); ok {
+		for i, member := range s.Fields() {
+			if err := o.member(i).check(member); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	elements, _ := elementsOf(field.Type)
+	for i, element := range elements {
+		if err := o.member(i).check(arrow.Field{Name: field.Name, Type: element}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // member returns the origin of a part of a type.
@@ -57,20 +84,20 @@ func (o Origin) member(i int) Origin {
 
 // adapt makes the footer of a file one of the table's columns: of those that are in the file, by their names in the table.
 // A column of a type that cannot be converted is refused when it is read.
-func (f *parquetFile) adapt(read *footer) {
+func (f *parquetFile) adapt(read *footer) error {
 	t := f.table.table
 	file := read.schema.Fields()
 	byID := hasIDs(file)
+	if t.NeedIDs && !byID && len(file) > 0 {
+		return fmt.Errorf("none of its columns has a field ID, and the table has no names for such files: %w", ErrUnsupported)
+	}
 	adapted := &footer{metadata: read.metadata, version: read.version, refused: map[int]error{}, conversions: map[string]*conversion{}}
 	var fields []arrow.Field
 	for i, field := range f.table.schema.Fields() {
 		if _, constant := f.listed.Constants[field.Name]; constant || field.Name == t.Kept {
 			continue
 		}
-		var origin Origin
-		if i < len(t.Origins) {
-			origin = t.Origins[i]
-		}
+		origin := t.origin(i)
 		place := origin.find(file, field.Name, byID)
 		if place < 0 {
 			continue
@@ -87,6 +114,7 @@ func (f *parquetFile) adapt(read *footer) {
 	}
 	adapted.schema = arrow.NewSchema(fields, nil)
 	f.cached = adapted
+	return nil
 }
 
 // converts reports whether values of a column are decoded as another type than that of the table.
@@ -113,7 +141,7 @@ func (f *parquetFile) statistics(footer *footer, rowGroup int, column string) pr
 		return constantRange(value, rows)
 	}
 	if len(footer.schema.FieldIndices(column)) == 0 {
-		return prune.Range{Nulls: rows}
+		return constantRange(f.table.table.missing(f.table.schema, column), rows)
 	}
 	return footer.convertedRange(column, footer.statistics(rowGroup, column))
 }
@@ -138,6 +166,15 @@ func (s *parquetFiles) candidates(ctx context.Context, schema *arrow.Schema, whe
 	return files, nil
 }
 
+// missing returns the value of a column in files without it.
+func (t *TableFiles) missing(schema *arrow.Schema, column string) scalar.Scalar {
+	i := schema.FieldIndices(column)[0]
+	if value := t.origin(i).Default; value != nil {
+		return value
+	}
+	return scalar.MakeNullScalar(schema.Field(i).Type)
+}
+
 // tableColumn returns a column of a row group that is not in its file, or nil.
 func (d *groupDecoder) tableColumn(i int, rows int64) (*arrow.Chunked, error) {
 	if d.source.table == nil {
@@ -151,6 +188,9 @@ func (d *groupDecoder) tableColumn(i int, rows int64) (*arrow.Chunked, error) {
 		return constantRows(value, rows)
 	}
 	if len(d.leaves[i]) == 0 {
+		if value := d.source.table.missing(d.source.schema, field.Name); value.IsValid() {
+			return constantRows(value, rows)
+		}
 		return nulls(field.Type, rows), nil
 	}
 	return nil, nil

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/arrow/scalar"
 )
 
 // conversion makes arrays of the type of a file arrays of the type of a table.
@@ -15,6 +16,8 @@ type conversion struct {
 	// members that the file lacks.
 	parts  []*conversion
 	places []int
+	// fallback is the value of a member that the file lacks. Nil means null.
+	fallback scalar.Scalar
 	// values converts values of another layout. Nil means the same layout.
 	values func(from arrow.Array, to arrow.DataType) (arrow.Array, error)
 }
@@ -70,7 +73,7 @@ func elementsOf(t arrow.DataType) ([]arrow.DataType, bool) {
 func (c *conversion) structOf(file, to *arrow.StructType, origin Origin, byID bool) error {
 	for i, field := range to.Fields() {
 		place := origin.member(i).find(file.Fields(), field.Name, byID)
-		part := &conversion{to: field.Type}
+		part := &conversion{to: field.Type, fallback: origin.member(i).Default}
 		if place >= 0 {
 			var err error
 			if part, err = newConversion(file.Field(place).Type, field.Type, origin.member(i), byID); err != nil {
@@ -166,8 +169,11 @@ func (c *conversion) children(data arrow.ArrayData) (children []arrow.ArrayData,
 	for i, part := range c.parts {
 		var child arrow.ArrayData
 		if c.places[i] < 0 {
-			child = part.missing(data.Offset() + data.Len())
-		} else if child, err = part.data(data.Children()[c.places[i]]); err != nil {
+			child, err = part.missing(data.Offset() + data.Len())
+		} else {
+			child, err = part.data(data.Children()[c.places[i]])
+		}
+		if err != nil {
 			return children, err
 		}
 		children = append(children, child)
@@ -181,13 +187,23 @@ func (c *conversion) entries(data arrow.ArrayData) (arrow.ArrayData, error) {
 	return entries.data(data)
 }
 
-// missing is nulls for a member that a file lacks.
-func (c *conversion) missing(length int) arrow.ArrayData {
-	builder := array.NewBuilder(arrowmemory.DefaultAllocator, c.to)
-	defer builder.Release()
-	builder.AppendNulls(length)
-	values := builder.NewArray()
+// missing is the fallback, or nulls, for a member that a file lacks.
+func (c *conversion) missing(length int) (arrow.ArrayData, error) {
+	value := c.fallback
+	if value == nil || !value.IsValid() {
+		builder := array.NewBuilder(arrowmemory.DefaultAllocator, c.to)
+		defer builder.Release()
+		builder.AppendNulls(length)
+		values := builder.NewArray()
+		defer values.Release()
+		values.Data().Retain()
+		return values.Data(), nil
+	}
+	values, err := scalar.MakeArrayFromScalar(value, length, arrowmemory.DefaultAllocator)
+	if err != nil {
+		return nil, err
+	}
 	defer values.Release()
 	values.Data().Retain()
-	return values.Data()
+	return values.Data(), nil
 }

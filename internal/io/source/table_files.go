@@ -24,6 +24,8 @@ type TableFiles struct {
 	Schema *arrow.Schema
 	// Origins name the columns in the files, one for each field of the schema. Nil means the names of the schema.
 	Origins []Origin
+	// NeedIDs makes files of which no column has an ID errors.
+	NeedIDs bool
 	// Kept is the name of a further column of bools, or empty: false for rows that a file has deleted.
 	Kept  string
 	Files []TableFile
@@ -33,8 +35,12 @@ type TableFiles struct {
 type Origin struct {
 	// Name is the name in the files. Empty means the name of the field, or none if there is an ID.
 	Name string
-	// ID is the field ID. Zero means that the name is used; it also is in files of which no column has an ID.
+	// Aliases are further names. The first one that a file has is used.
+	Aliases []string
+	// ID is the field ID. Zero means that the names are used; they also are in files of which no column has an ID.
 	ID int32
+	// Default is the value in files that lack the column, of its type. Nil means null.
+	Default scalar.Scalar
 	// Members are those of the fields of a struct, the element of a list, the key and the value of a map. Nil means
 	// the names of the type.
 	Members []Origin
@@ -64,7 +70,7 @@ type TableFile struct {
 //
 // # Columns
 //
-// A column that a file lacks is null. Values of a narrower type are converted: integers and floats to wider ones, decimals to
+// A column that a file lacks has its default, or is null. Values of a narrower type are converted: integers and floats to wider ones, decimals to
 // more digits, dates to timestamps, units of time. Columns with other types are errors, if they are read.
 //
 // # What is read
@@ -105,7 +111,10 @@ func (t *TableFiles) check() error {
 		return fmt.Errorf("%d origins for %d columns: %w", len(t.Origins), t.Schema.NumFields(), ErrArgument)
 	}
 	names := map[string]bool{t.Kept: t.Kept != ""}
-	for _, field := range t.Schema.Fields() {
+	for i, field := range t.Schema.Fields() {
+		if err := t.origin(i).check(field); err != nil {
+			return err
+		}
 		if names[field.Name] {
 			return fmt.Errorf("the schema has the column %q twice: %w", field.Name, ErrArgument)
 		}
@@ -126,6 +135,14 @@ func (t *TableFiles) check() error {
 		}
 	}
 	return nil
+}
+
+// origin returns the origin of a column of the schema.
+func (t *TableFiles) origin(i int) Origin {
+	if i < len(t.Origins) {
+		return t.Origins[i]
+	}
+	return Origin{}
 }
 
 // rows estimates the number of rows, or returns -1.

@@ -3,6 +3,7 @@ package prune
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -169,7 +170,7 @@ func (p *pruner) comparison(operation string, column, literal expr.Expr) expr.Ex
 	nonNull := p.count(name, "valid")
 	switch operation {
 	case "equal":
-		return nonNull.And(low.Le(literal)).And(high.Ge(literal))
+		return nonNull.And(low.Le(literal)).And(high.Ge(literal)).And(p.member(name, field.Type, value))
 	case "not_equal":
 		if isFloat(field.Type) {
 			return always // also with equal bounds, if a value is NaN
@@ -250,6 +251,36 @@ func (p *pruner) count(name, kind string) expr.Expr {
 	})
 }
 
+// member reports whether parts may have an integer.
+func (p *pruner) member(name string, t arrow.DataType, value any) expr.Expr {
+	n, ok := integerOf(value)
+	if !ok || !arrow.IsSignedInteger(t.ID()) || !slices.ContainsFunc(p.rangesOf(name), func(r Range) bool { return r.Has != nil }) {
+		return always
+	}
+	return p.column(fmt.Sprintf("has %s %d", name, n), arrow.FixedWidthTypes.Boolean, func(builder array.Builder) {
+		for _, r := range p.rangesOf(name) {
+			builder.(*array.BooleanBuilder).Append(r.has(n))
+		}
+	})
+}
+
+// integerOf returns the integer of a literal.
+func integerOf(value any) (int64, bool) {
+	switch v := value.(type) {
+	case int:
+		return int64(v), true
+	case int8:
+		return int64(v), true
+	case int16:
+		return int64(v), true
+	case int32:
+		return int64(v), true
+	case int64:
+		return v, true
+	}
+	return 0, false
+}
+
 // text compares strings or binary values with a literal in every part.
 func (p *pruner) text(operation, name string, value any) expr.Expr {
 	literal, ok := textOf(value)
@@ -258,7 +289,7 @@ func (p *pruner) text(operation, name string, value any) expr.Expr {
 	}
 	return p.column(fmt.Sprintf("%s %s %x", operation, name, literal), arrow.FixedWidthTypes.Boolean, func(builder array.Builder) {
 		for _, r := range p.rangesOf(name) {
-			builder.(*array.BooleanBuilder).Append(r.Valid != 0 && r.textPossible(operation, literal))
+			builder.(*array.BooleanBuilder).Append(r.Valid != 0 && r.textPossible(operation, literal) && (operation != "equal" || r.has(literal)))
 		}
 	})
 }

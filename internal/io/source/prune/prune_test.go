@@ -149,6 +149,11 @@ func statistics(r *rand.Rand, values []any, nulls int) prune.Range {
 		s.High = text[:min(len(text), 2)]
 		s.Low = s.Low.([]byte)[:min(len(s.Low.([]byte)), 2)]
 	}
+	if r.IntN(2) == 0 {
+		s.Has = func(value any) bool {
+			return slices.ContainsFunc(values, func(v any) bool { return assert.ObjectsAreEqual(v, value) })
+		}
+	}
 	for _, forget := range []func(){func() { s.Low = nil }, func() { s.High = nil }, func() { s.Nulls = -1 }, func() { s.Valid = -1 }} {
 		if r.IntN(8) == 0 {
 			forget()

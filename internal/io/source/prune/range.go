@@ -20,6 +20,9 @@ type Range struct {
 	// Nulls and Valid are the numbers of values that are null and that are not, -1 if
 	// unknown.
 	Nulls, Valid int64
+	// Has reports whether the part may have a value, an int64 of a column of integers or the []byte of a string or binary value,
+	// within Low and High. Nil means that all are possible.
+	Has func(value any) bool
 }
 
 // Unknown is the range of a part without statistics.
@@ -28,6 +31,9 @@ var Unknown = Range{Nulls: -1, Valid: -1}
 // Comparable reports whether ranges of a type can be used: numbers, decimals of up to
 // 128 bits, bools, dates, times, timestamps, durations, strings and binary values.
 func Comparable(t arrow.DataType) bool { return isText(t) || isNumeric(t) }
+
+// has reports whether a part may have a value.
+func (r Range) has(value any) bool { return r.Has == nil || r.Has(value) }
 
 func isText(t arrow.DataType) bool {
 	switch t.ID() {

@@ -1,4 +1,5 @@
-package delta
+// Package storage reads files of tables by their names, for the packages of table formats.
+package storage
 
 import (
 	"context"
@@ -17,38 +18,37 @@ import (
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
-const (
-	// mostLogFile is the length of a commit, a checkpoint or a sidecar at most.
-	mostLogFile = 4 << 30
-	fileScheme  = "file://"
-)
+const fileScheme = "file://"
 
-// storage reads files by their names: paths of the machine or of a file system, or URLs of objects.
-type storage struct {
-	system fs.FS
-	store  objectstore.Store
+// Storage reads files by their names: paths of the machine or of a file system, or URLs of objects. It is safe for concurrent
+// use.
+type Storage struct {
+	// System has all files, by names of package io/fs. Nil means the file system of the machine.
+	System fs.FS
+	// Store has all files. Nil means the stores that imported packages have registered.
+	Store objectstore.Store
 }
 
-// entry is a file of the log.
-type entry struct {
-	name     string // within its folder
-	size     int64
-	modified time.Time
+// Entry is a file of a folder.
+type Entry struct {
+	Name     string // within its folder
+	Size     int64
+	Modified time.Time
 }
 
 // storeOf returns the store of a URL, or nil.
-func (s storage) storeOf(name string) (objectstore.Store, error) {
-	if s.store != nil {
-		return objectstore.EnsureRetry(s.store), nil
+func (s Storage) storeOf(name string) (objectstore.Store, error) {
+	if s.Store != nil {
+		return objectstore.EnsureRetry(s.Store), nil
 	}
-	if _, ok := objectstore.SchemeOf(name); !ok || s.system != nil || strings.HasPrefix(name, fileScheme) {
+	if _, ok := objectstore.SchemeOf(name); !ok || s.System != nil || strings.HasPrefix(name, fileScheme) {
 		return nil, nil
 	}
 	return objectstore.Open(name)
 }
 
-// list returns the files of a folder, without those of folders below it.
-func (s storage) list(ctx context.Context, folder string) ([]entry, error) {
+// List returns the files of a folder, without those of folders below it.
+func (s Storage) List(ctx context.Context, folder string) ([]Entry, error) {
 	store, err := s.storeOf(folder)
 	if err != nil {
 		return nil, err
@@ -57,12 +57,12 @@ func (s storage) list(ctx context.Context, folder string) ([]entry, error) {
 		return listObjects(ctx, store, folder+"/")
 	}
 	var files []fs.DirEntry
-	if s.system != nil {
-		files, err = fs.ReadDir(s.system, folder)
+	if s.System != nil {
+		files, err = fs.ReadDir(s.System, folder)
 	} else {
 		files, err = os.ReadDir(filepath.FromSlash(strings.TrimPrefix(folder, fileScheme)))
 	}
-	var entries []entry
+	var entries []Entry
 	for _, file := range files {
 		if file.IsDir() {
 			continue
@@ -74,12 +74,12 @@ func (s storage) list(ctx context.Context, folder string) ([]entry, error) {
 		if failure != nil {
 			return nil, errors.Join(failure, err)
 		}
-		entries = append(entries, entry{file.Name(), info.Size(), info.ModTime()})
+		entries = append(entries, Entry{file.Name(), info.Size(), info.ModTime()})
 	}
 	return entries, err
 }
 
-func listObjects(ctx context.Context, store objectstore.Store, prefix string) (entries []entry, err error) {
+func listObjects(ctx context.Context, store objectstore.Store, prefix string) (entries []Entry, err error) {
 	for token := ""; ; {
 		page, next, err := store.List(ctx, prefix, token)
 		if err != nil {
@@ -87,7 +87,7 @@ func listObjects(ctx context.Context, store objectstore.Store, prefix string) (e
 		}
 		for _, each := range page {
 			if name := strings.TrimPrefix(each.Name, prefix); name != "" && !strings.Contains(name, "/") {
-				entries = append(entries, entry{name, each.Size, each.Modified})
+				entries = append(entries, Entry{name, each.Size, each.Modified})
 			}
 		}
 		if token = next; token == "" {
@@ -96,13 +96,13 @@ func listObjects(ctx context.Context, store objectstore.Store, prefix string) (e
 	}
 }
 
-// read returns a whole file.
-func (s storage) read(ctx context.Context, name string, most int64) ([]byte, error) {
-	return s.readRange(ctx, name, 0, -1, most)
+// Read returns a whole file.
+func (s Storage) Read(ctx context.Context, name string, most int64) ([]byte, error) {
+	return s.ReadRange(ctx, name, 0, -1, most)
 }
 
-// readRange returns length bytes of a file from an offset on, or all behind it if length is negative.
-func (s storage) readRange(ctx context.Context, name string, offset, length, most int64) (_ []byte, err error) {
+// ReadRange returns length bytes of a file from an offset on, or all behind it if length is negative.
+func (s Storage) ReadRange(ctx context.Context, name string, offset, length, most int64) (_ []byte, err error) {
 	store, err := s.storeOf(name)
 	if err != nil {
 		return nil, err
@@ -155,9 +155,9 @@ func behind(file fs.File, offset int64) (io.Reader, error) {
 	return file, err
 }
 
-func (s storage) open(name string) (fs.File, error) {
-	if s.system != nil {
-		return s.system.Open(name)
+func (s Storage) open(name string) (fs.File, error) {
+	if s.System != nil {
+		return s.System.Open(name)
 	}
 	return os.Open(filepath.FromSlash(strings.TrimPrefix(name, fileScheme)))
 }
@@ -176,9 +176,9 @@ func within(offset, length, size, most int64) (int64, error) {
 	return length, nil
 }
 
-// rootOf returns the name of the folder of a table, without a slash at its end.
-func (s storage) rootOf(name string) string {
-	if s.system != nil {
+// Root returns the name of the folder of a table, without a slash at its end.
+func (s Storage) Root(name string) string {
+	if s.System != nil {
 		return path.Clean(strings.TrimLeft(filepath.ToSlash(name), "/"))
 	}
 	if trimmed := strings.TrimRight(name, "/"); trimmed != "" {
@@ -187,21 +187,25 @@ func (s storage) rootOf(name string) string {
 	return name
 }
 
-// join returns the name of a file below a folder.
-func join(folder, name string) string {
+// Join returns the name of a file below a folder.
+func Join(folder, name string) string {
 	if _, ok := objectstore.SchemeOf(folder); ok {
 		return folder + "/" + name // dots are characters of a key
 	}
 	return path.Join(folder, name)
 }
 
-// resolve returns the name of a file that the log names by a URI, relative to the folder of the table or absolute.
-func resolve(root, uri string) (string, error) {
+// Resolve returns the name of a file that metadata name by a URI, relative to the folder of the table or absolute.
+//
+// # Errors
+//
+// The URI is empty, or has an escape that is none.
+func Resolve(root, uri string) (string, error) {
 	scheme, rest, absolute := strings.Cut(uri, ":")
 	if absolute && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "//")) && !strings.Contains(scheme, "/") {
 		name, err := url.PathUnescape(uri)
 		if err != nil {
-			return "", fmt.Errorf("the path %q is no URI: %w: %w", objectstore.Display(uri), err, ErrLog)
+			return "", fmt.Errorf("the path %q is no URI: %w", objectstore.Display(uri), err)
 		}
 		if scheme == "file" {
 			name = strings.TrimPrefix(name, "file:")
@@ -214,23 +218,23 @@ func resolve(root, uri string) (string, error) {
 	}
 	name, err := url.PathUnescape(uri)
 	if err != nil || name == "" {
-		return "", fmt.Errorf("the path %q is no URI: %w", objectstore.Display(uri), ErrLog)
+		return "", fmt.Errorf("the path %q is no URI", objectstore.Display(uri))
 	}
 	if strings.HasPrefix(name, "/") {
 		return name, nil
 	}
-	return join(root, name), nil
+	return Join(root, name), nil
 }
 
-// stat describes a file.
-func (s storage) stat(ctx context.Context, name string) (entry, error) {
+// Stat describes a file.
+func (s Storage) Stat(ctx context.Context, name string) (Entry, error) {
 	store, err := s.storeOf(name)
 	if err != nil {
-		return entry{}, err
+		return Entry{}, err
 	}
 	if store == nil {
-		return entry{}, fmt.Errorf("stat %s: %w", objectstore.Display(name), errors.ErrUnsupported)
+		return Entry{}, fmt.Errorf("stat %s: %w", objectstore.Display(name), errors.ErrUnsupported)
 	}
 	about, err := store.Stat(ctx, name)
-	return entry{size: about.Size, modified: about.Modified}, err
+	return Entry{Size: about.Size, Modified: about.Modified}, err
 }

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/catalog"
+	"github.com/apache/iceberg-go/catalog/hadoop"
+	"github.com/apache/iceberg-go/table"
+)
+
+// writer writes a table. A step that fails sets err, and later ones do nothing.
+type writer struct {
+	ctx          context.Context
+	tables       *hadoop.Catalog
+	folder, name string
+	table        *table.Table
+	err          error
+}
+
+func (w *writer) create(schema *iceberg.Schema, spec *iceberg.PartitionSpec, properties iceberg.Properties) {
+	options := []catalog.CreateTableOpt{catalog.WithProperties(properties)}
+	if spec != nil {
+		options = append(options, catalog.WithPartitionSpec(spec))
+	}
+	w.table, w.err = w.tables.CreateTable(w.ctx, table.Identifier{"go", w.name}, schema, options...)
+}
+
+// step runs a step that makes a new snapshot, and notes its rows.
+func (w *writer) step(name string, run func() (*table.Table, error)) {
+	if w.err != nil {
+		return
+	}
+	next, err := run()
+	if err == nil {
+		w.table = next
+		err = w.note()
+	}
+	if err != nil {
+		w.err = fmt.Errorf("%s: %w", name, err)
+	}
+}
+
+func (w *writer) append(rows string) {
+	w.step("append", func() (*table.Table, error) {
+		schema, err := table.SchemaToArrowSchema(w.table.Schema(), nil, false, false)
+		if err != nil {
+			return nil, err
+		}
+		record, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, strings.NewReader(rows))
+		if err != nil {
+			return nil, err
+		}
+		defer record.Release()
+		reader, err := array.NewRecordReader(schema, []arrow.RecordBatch{record})
+		if err != nil {
+			return nil, err
+		}
+		defer reader.Release()
+		return w.table.Append(w.ctx, reader, nil)
+	})
+}
+
+func (w *writer) delete(filter iceberg.BooleanExpression) {
+	w.step("delete", func() (*table.Table, error) { return w.table.Delete(w.ctx, filter, nil) })
+}
+
+// deleteEqual adds equality deletes by columns.
+func (w *writer) deleteEqual(ids []int, rows string) {
+	w.step("delete by equality", func() (*table.Table, error) {
+		all, err := table.SchemaToArrowSchema(w.table.Schema(), nil, false, false)
+		if err != nil {
+			return nil, err
+		}
+		var fields []arrow.Field
+		for _, id := range ids {
+			name, _ := w.table.Schema().FindColumnName(id)
+			field := all.Field(all.FieldIndices(name)[0])
+			field.Nullable = true
+			fields = append(fields, field)
+		}
+		record, _, err := array.RecordFromJSON(memory.DefaultAllocator, arrow.NewSchema(fields, nil), strings.NewReader(rows))
+		if err != nil {
+			return nil, err
+		}
+		defer record.Release()
+		tx := w.table.NewTransaction()
+		if err := tx.CommitEqualityDeletes(w.ctx, ids, func(yield func(arrow.RecordBatch, error) bool) { yield(record, nil) }, nil); err != nil {
+			return nil, err
+		}
+		return tx.Commit(w.ctx)
+	})
+}
+
+// evolve changes the schema.
+func (w *writer) evolve(change func(*table.UpdateSchema)) {
+	if w.err != nil {
+		return
+	}
+	tx := w.table.NewTransaction()
+	update := tx.UpdateSchema(true, false)
+	change(update)
+	if w.err = update.Commit(); w.err == nil {
+		w.table, w.err = tx.Commit(w.ctx)
+	}
+}
+
+// note writes the rows of the current snapshot, by the schema that it was written with, as lines of JSON in their order.
+func (w *writer) note() (err error) {
+	snapshot := w.table.CurrentSnapshot()
+	scan := w.table.Scan(table.WithSnapshotID(snapshot.SnapshotID))
+	defer func() { err = errors.Join(err, scan.Close()) }()
+	_, records, err := scan.ToArrowRecords(w.ctx)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for record, err := range records {
+		if err != nil {
+			return err
+		}
+		var text bytes.Buffer
+		err = array.RecordToJSON(record, &text)
+		record.Release()
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(text.String()) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	slices.Sort(lines)
+	folder := filepath.Join(w.folder, "go", w.name, "expected")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.jsonl", snapshot.SnapshotID)), []byte(strings.Join(lines, "\n")+"\n"), 0o666)
+}

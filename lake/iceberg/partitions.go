@@ -1,0 +1,145 @@
+package iceberg
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/scalar"
+
+	"github.com/gpuframe/gpuframe"
+)
+
+// partition is the partition of a file: its values by the IDs of the fields of the spec.
+type partition struct {
+	values map[int]any
+	// key is equal for files of the same partition of the same spec.
+	key string
+}
+
+// newPartition returns a partition of values by names, which have IDs.
+func newPartition(spec int, values map[string]any, ids map[string]int) partition {
+	p := partition{values: make(map[int]any, len(values))}
+	fields := make([]int, 0, len(values))
+	for name, value := range values {
+		if id, ok := ids[name]; ok {
+			p.values[id] = value
+			fields = append(fields, id)
+		}
+	}
+	slices.Sort(fields)
+	var key strings.Builder
+	fmt.Fprintf(&key, "%d", spec)
+	for _, id := range fields {
+		fmt.Fprintf(&key, " %d=%s", id, keyText(p.values[id]))
+	}
+	p.key = key.String()
+	return p
+}
+
+// keyText is equal for equal values of a partition.
+func keyText(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "null"
+	case float32:
+		return keyText(float64(v))
+	case float64:
+		if math.IsNaN(v) {
+			return "nan"
+		}
+		return strconv.FormatUint(math.Float64bits(v), 16)
+	case []byte:
+		return strconv.Quote(string(v))
+	case string:
+		return strconv.Quote(v)
+	}
+	return fmt.Sprint(value)
+}
+
+// transform is how the values of a field of a partition are made of those of a column.
+type transform struct {
+	name string
+	// width is that of truncate, or the number of buckets.
+	width int64
+}
+
+func parseTransform(text string) transform {
+	for _, name := range []string{"truncate", "bucket"} {
+		if digits, ok := within(text, name+"[", "]"); ok {
+			if width, err := strconv.ParseInt(digits, 10, 32); err == nil && width > 0 {
+				return transform{name, width}
+			}
+		}
+	}
+	return transform{name: text}
+}
+
+// unpartitioned reports whether a spec has no fields that divide files.
+func unpartitioned(spec []specField) bool {
+	return !slices.ContainsFunc(spec, func(f specField) bool { return f.Transform != "void" })
+}
+
+// sourced is a field of a partition of one of the table's columns.
+type sourced struct {
+	transform
+	field  int
+	column column
+}
+
+// sources returns the fields of a spec that have one of the columns.
+func sources(spec []specField, columns []column) (fields []sourced) {
+	for _, f := range spec {
+		place := slices.IndexFunc(columns, func(c column) bool { return c.id == f.SourceID })
+		if place >= 0 && len(f.SourceIDs) < 2 {
+			fields = append(fields, sourced{parseTransform(f.Transform), f.ID, columns[place]})
+		}
+	}
+	return fields
+}
+
+// constants returns the values of columns that are the same in all rows of a file: those by which it is partitioned unchanged.
+func constants(fields []sourced, p partition) (map[string]scalar.Scalar, error) {
+	values := map[string]scalar.Scalar{}
+	for _, f := range fields {
+		value, ok := p.values[f.field]
+		if f.name != "identity" || !ok {
+			continue
+		}
+		constant, err := constantOf(value, f.column.t)
+		if err != nil {
+			return nil, fmt.Errorf("the partition value %v of column %q: %w", value, f.column.name, err)
+		}
+		if f.column.t.ID() == arrow.NULL {
+			continue
+		}
+		values[f.column.name] = constant
+	}
+	return values, nil
+}
+
+// partitionRange returns the range of a column in a file by its partition.
+func partitionRange(fields []sourced, p partition, id int, rows int64) gpuframe.ColumnRange {
+	r := unknownRange
+	for _, f := range fields {
+		value, ok := p.values[f.field]
+		if f.column.id != id || !ok || f.name == "void" || f.name == "identity" {
+			continue
+		}
+		if value == nil && slices.Contains([]string{"bucket", "truncate", "year", "month", "day", "hour"}, f.name) {
+			return gpuframe.ColumnRange{Nulls: rows, Valid: 0}
+		}
+		if bucket, ok := integerOf(value); ok && f.name == "bucket" {
+			r.Has = hasBucket(bucket, f.width)
+		}
+		low, high := f.bounds(value)
+		r.Low, r.High = narrower(r.Low, low, 1), narrower(r.High, high, -1)
+	}
+	return r
+}
+
+// unknownRange is the range of a column of which nothing is known.
+var unknownRange = gpuframe.ColumnRange{Nulls: -1, Valid: -1}
