@@ -44,7 +44,7 @@ func (n Needs) BatchRows(budget uint64) int64 {
 func (n Needs) Expected(batchRows int64) uint64 {
 	total := uint64(0)
 	w := workload{sizes{plan.NewAnalysis()}, batchRows}
-	plan.Walk(n.plan, func(node plan.Node) { total += w.of(node) })
+	plan.Walk(n.plan, func(node plan.Node) { total += w.bytes(node) })
 	return max(total, n.Smallest)
 }
 
@@ -54,8 +54,8 @@ type workload struct {
 	batchRows int64
 }
 
-// of is the memory of one node at work: a batch and its result, or the rows that it holds.
-func (w workload) of(n plan.Node) uint64 {
+// bytes is the memory of one node at work: a batch and its result, or the rows that it holds.
+func (w workload) bytes(n plan.Node) uint64 {
 	if expected := operationOf(n).expected; expected != nil {
 		return expected(w, n)
 	}

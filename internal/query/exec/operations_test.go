@@ -4,19 +4,19 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"strings"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestEveryTypeOfNodeHasAnOperation(t *testing.T) {
-	notTest := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
-	packages, err := parser.ParseDir(token.NewFileSet(), "../plan", notTest, parser.SkipObjectResolution)
+	names, err := filepath.Glob("../plan/*.go")
 	require.NoError(t, err)
 	var nodes, operated []string
-	for _, file := range packages["plan"].Files {
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "WithInputs" {
 				nodes = append(nodes, f.Recv.List[0].Type.(*ast.StarExpr).X.(*ast.Ident).Name)
