@@ -16,11 +16,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dustin/go-humanize"
 
+	"github.com/gpuframe/gpuframe/bench/internal/reading"
 	"github.com/gpuframe/gpuframe/bench/internal/session"
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/column"
@@ -95,7 +95,7 @@ func (b *bench) measure(ctx context.Context, t *table.Table, c content) error {
 		t.Add(c.name, "", "", "", "not decoded on the device", "", "", "")
 		return nil
 	}
-	each := int(arrayBytes(values))
+	each := int(reading.ArrayBytes(values))
 	groups := max(b.bytes/each, 1)
 	memory := b.pinned.Allocate(groups * len(chunk))
 	defer b.pinned.Free(memory)
@@ -129,14 +129,6 @@ func (b *bench) measure(ctx context.Context, t *table.Table, c content) error {
 	all, allRate := rate(wholeTime)
 	t.Add(c.name, fmt.Sprint(groups), fmt.Sprint(groups*len(plan)), humanize.IBytes(uint64(groups*len(chunk))), decode, decodeRate, all, allRate)
 	return nil
-}
-
-// arrayBytes is the length of an array's buffers without the bitmap.
-func arrayBytes(values arrow.Array) (bytes int64) {
-	for _, buffer := range values.Data().Buffers()[1:] {
-		bytes += int64(buffer.Len())
-	}
-	return bytes
 }
 
 // decodeTime returns the time to decode columns that are on the device.

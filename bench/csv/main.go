@@ -12,17 +12,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/gpuframe/gpuframe/bench/internal/reading"
 	"github.com/gpuframe/gpuframe/bench/internal/session"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source"
-	"github.com/gpuframe/gpuframe/internal/testing/processor"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -71,64 +69,21 @@ func run(ctx context.Context) error {
 			}
 		}
 		for _, s := range selections {
-			var best reading
-			for i := range *rounds + 1 {
-				r, err := read(ctx, *file, m, s.columns)
-				if err != nil {
-					return err
-				}
-				if i == 1 || i > 1 && r.took < best.took {
-					best = r
-				}
+			best, err := reading.Best(ctx, m, *rounds, s.columns, func() (source.Source, error) { return open(*file) })
+			if err != nil {
+				return err
 			}
-			fmt.Printf("%-14s %4d tables of %d rows together, %9s in the file, %9s in tables %8.1f ms %6.2f GB/s %8.1f ms of processors, first table after %.1f ms\n", s.name, best.tables, best.rows,
-				humanize.IBytes(uint64(best.file)), humanize.IBytes(uint64(best.bytes)), best.took.Seconds()*1e3, float64(best.file)/best.took.Seconds()/1e9, best.processors.Seconds()*1e3, best.first.Seconds()*1e3)
+			fmt.Printf("%-14s %4d tables of %d rows together, %9s in the file, %9s in tables %8.1f ms %6.2f GB/s %8.1f ms of processors, first table after %.1f ms\n", s.name, best.Tables, best.Rows,
+				humanize.IBytes(uint64(best.File)), humanize.IBytes(uint64(best.Bytes)), best.Took.Seconds()*1e3, float64(best.File)/best.Took.Seconds()/1e9, best.Processors.Seconds()*1e3, best.First.Seconds()*1e3)
 		}
 		return nil
 	})
 }
 
-// reading is one reading of all rows.
-type reading struct {
-	took, processors, first time.Duration
-	rows, bytes, file       int64
-	tables                  int
-}
-
-// read reads a file. The types are inferred each time.
-func read(ctx context.Context, file string, m *memory.Manager, columns []string) (r reading, err error) {
-	var counters source.Counters
-	began, before := time.Now(), processor.Time()
-	s, err := source.Files{}.CSV([]string{file}, source.CSVOptions{})
+// open infers the types of a file.
+func open(file string) (source.Source, error) {
 	if hasObjects(file) {
-		s, err = source.Files{}.JSON([]string{file}, source.JSONOptions{})
+		return source.Files{}.JSON([]string{file}, source.JSONOptions{})
 	}
-	if err != nil {
-		return r, err
-	}
-	reader, err := s.Open(ctx, m, source.Request{Columns: columns, Counters: &counters})
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	for {
-		t, err := reader.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return r, err
-		}
-		if r.tables == 0 {
-			r.first = time.Since(began)
-		}
-		r.tables++
-		if err := t.Release(); err != nil {
-			return r, err
-		}
-	}
-	err = m.Stream().Synchronize(ctx)
-	r.took, r.processors = time.Since(began), processor.Time()-before
-	r.rows, r.bytes, r.file = counters.Rows.Load(), counters.Bytes.Load(), counters.FileBytes.Load()
-	return r, err
+	return source.Files{}.CSV([]string{file}, source.CSVOptions{})
 }

@@ -11,20 +11,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/gpuframe/gpuframe/bench/internal/reading"
 	"github.com/gpuframe/gpuframe/bench/internal/session"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source"
-	"github.com/gpuframe/gpuframe/internal/testing/processor"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -70,56 +67,13 @@ func run(ctx context.Context) error {
 	return session.Run(*name, func(dev *device.Device, m *memory.Manager) error {
 		fmt.Printf("%s: %s\n", dev, dev.Info().Name)
 		for _, s := range selections {
-			var best reading
-			for i := range *rounds + 1 {
-				r, err := read(ctx, files, m, s.columns)
-				if err != nil {
-					return err
-				}
-				if i == 1 || i > 1 && r.took < best.took {
-					best = r
-				}
+			best, err := reading.Best(ctx, m, *rounds, s.columns, func() (source.Source, error) { return files, nil })
+			if err != nil {
+				return err
 			}
-			fmt.Printf("%-16s %4d tables %9s in the files %9s %8.1f ms %6.1f GB/s %8.1f ms of processors, first table after %.1f ms\n", s.name, best.tables, humanize.IBytes(uint64(best.file)),
-				humanize.IBytes(uint64(best.bytes)), best.took.Seconds()*1e3, float64(best.bytes)/best.took.Seconds()/1e9, best.processors.Seconds()*1e3, best.first.Seconds()*1e3)
+			fmt.Printf("%-16s %4d tables %9s in the files %9s %8.1f ms %6.1f GB/s %8.1f ms of processors, first table after %.1f ms\n", s.name, best.Tables, humanize.IBytes(uint64(best.File)),
+				humanize.IBytes(uint64(best.Bytes)), best.Took.Seconds()*1e3, float64(best.Bytes)/best.Took.Seconds()/1e9, best.Processors.Seconds()*1e3, best.First.Seconds()*1e3)
 		}
 		return nil
 	})
-}
-
-// reading is one reading of all rows.
-type reading struct {
-	took, processors, first time.Duration
-	bytes, file             int64
-	tables                  int
-}
-
-func read(ctx context.Context, s source.Source, m *memory.Manager, columns []string) (r reading, err error) {
-	var counters source.Counters
-	began, before := time.Now(), processor.Time()
-	reader, err := s.Open(ctx, m, source.Request{Columns: columns, Counters: &counters})
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	for {
-		t, err := reader.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return r, err
-		}
-		if r.tables == 0 {
-			r.first = time.Since(began)
-		}
-		r.tables++
-		if err := t.Release(); err != nil {
-			return r, err
-		}
-	}
-	err = m.Stream().Synchronize(ctx)
-	r.took, r.processors = time.Since(began), processor.Time()-before
-	r.bytes, r.file = counters.Bytes.Load(), counters.FileBytes.Load()
-	return r, err
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/bench/internal/reading"
 	"github.com/gpuframe/gpuframe/bench/internal/session"
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/bench/tpch/data"
@@ -136,7 +137,7 @@ func (b *bench) measure(ctx context.Context, t *table.Table, name string, places
 	plain, small := int64(0), int64(0)
 	for _, record := range b.records {
 		for _, place := range places {
-			plain += arrayBytes(record.Column(place))
+			plain += reading.ArrayBytes(record.Column(place))
 		}
 	}
 	for _, c := range columns {
@@ -149,14 +150,6 @@ func (b *bench) measure(ctx context.Context, t *table.Table, name string, places
 	t.Add(name, humanize.IBytes(uint64(plain)), humanize.IBytes(uint64(small)), fmt.Sprintf("%.2f", float64(plain)/float64(small)),
 		rate(plain, packing), rate(small, copying), fmt.Sprintf("%.2f ms", unpacking.Seconds()*1e3), rate(plain, unpacking))
 	return nil
-}
-
-// arrayBytes is the length of an array's buffers without the bitmap.
-func arrayBytes(values arrow.Array) (bytes int64) {
-	for _, buffer := range values.Data().Buffers()[1:] {
-		bytes += int64(buffer.Len())
-	}
-	return bytes
 }
 
 // pack packs columns of all rows.
@@ -281,7 +274,7 @@ func (b *bench) scan(ctx context.Context, engine *gpuframe.Engine, t *table.Tabl
 	arrowBytes, hostBytes := int64(0), int64(0)
 	for i := range b.schema.NumFields() {
 		for _, record := range b.records {
-			arrowBytes += arrayBytes(record.Column(i))
+			arrowBytes += reading.ArrayBytes(record.Column(i))
 		}
 		hostBytes += host.Bytes(i)
 	}

@@ -31,11 +31,10 @@ func NewPrepared(n plan.Node, tag string) *Prepared {
 
 // readsMemory reports whether all rows of a plan are in memory.
 func readsMemory(n plan.Node) bool {
-	inMemory := true
-	plan.Walk(n, func(n plan.Node) {
-		if scan, ok := n.(*plan.Scan); ok {
-			inMemory = inMemory && source.InMemory(scan.Source())
+	for _, scan := range plan.Scans(n) {
+		if !source.InMemory(scan.Source()) {
+			return false
 		}
-	})
-	return inMemory
+	}
+	return true
 }

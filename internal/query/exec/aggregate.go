@@ -40,6 +40,15 @@ type dividedPart struct {
 	level int
 }
 
+// newGroups makes the reader of groups of rows.
+func newGroups(s *stage, n *plan.Aggregate) (buffer.Reader, error) {
+	g, err := newGrouping(s, n, s.inputs[0].Schema())
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
 func newGrouping(s *stage, n *plan.Aggregate, rows *arrow.Schema) (*grouping, error) {
 	aggregates, err := n.Aggregates()
 	if err != nil {

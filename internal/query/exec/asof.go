@@ -17,6 +17,8 @@ type nearest struct {
 	left  pieces
 }
 
+func newNearest(s *stage, n *plan.AsOf) *nearest { return &nearest{stage: s, plan: n} }
+
 // Next implements buffer.Reader.
 func (n *nearest) Next(ctx context.Context) (*buffer.Buffer, error) {
 	table, err := n.next(ctx)

@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -144,33 +143,28 @@ func (o *opener) open(ctx context.Context, n plan.Node) (buffer.Reader, error) {
 	return s.user(), nil
 }
 
-// isWorthKeeping reports whether a node is a filter with rows that are expected to take a small
-// part of the budget: to keep them takes less time than to filter again.
+// isWorthKeeping reports whether the rows of a node, such as a filter, are expected to take a small part
+// of the budget, and less time to keep than to compute again.
 func (o *opener) isWorthKeeping(n plan.Node) bool {
-	_, ok := n.(*plan.Filter)
+	if !operationOf(n).keepsFew {
+		return false
+	}
 	size := o.analysis.SizeOf(n)
-	return ok && size.Rows >= 0 && uint64(size.Bytes()) <= o.settings.Manager.Budget()/roomShare
+	return size.Rows >= 0 && uint64(size.Bytes()) <= o.settings.Manager.Budget()/roomShare
 }
 
 func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, error) {
+	kind := operationOf(n)
 	below := n.Inputs()
-	switch n.(type) {
-	case *plan.Cache:
-		below = nil // it opens its input if it has to
-	case *plan.Exchange:
-		below = nil // what is below has another opener
+	if kind.opensInputs {
+		below = nil
 	}
 	inputs, err := o.openAll(ctx, below)
 	if err != nil {
 		return nil, err
 	}
 	base := stage{node: n, settings: o.settings, inputs: inputs, bounds: o.bounds, readahead: o.readahead, worker: o.worker}
-	var reader buffer.Reader
-	if exchange, ok := n.(*plan.Exchange); !ok {
-		reader, err = open(ctx, &base)
-	} else {
-		reader, err = o.exchange(ctx, &base, exchange)
-	}
+	reader, err := kind.open(ctx, o, &base, n)
 	if err != nil {
 		return nil, errors.Join(base.failed(err), base.Close())
 	}
@@ -204,59 +198,6 @@ func closeAll(readers []buffer.Reader) error {
 		failures = append(failures, r.Close())
 	}
 	return errors.Join(failures...)
-}
-
-// open makes the reader of one node.
-func open(ctx context.Context, base *stage) (buffer.Reader, error) {
-	switch n := base.node.(type) {
-	case *plan.Scan:
-		return openScan(ctx, base, n)
-	case *plan.Nothing:
-		return nothing{base}, nil
-	case *plan.Filter:
-		return newFiltering(base, n), nil
-	case *plan.Project:
-		return &mapping{stage: base, apply: project(base, n)}, nil
-	case *plan.Position:
-		return &mapping{stage: base, apply: position(base)}, nil
-	case *plan.Require:
-		return &mapping{stage: base, apply: requiring(base, n)}, nil
-	case *plan.Number:
-		return newNumbering(base, n), nil
-	case *plan.Cache:
-		return newCaching(base, n), nil
-	case *plan.Draw:
-		return &once{stage: base, make: draw(base, n)}, nil
-	case *plan.Explode:
-		return explode(base, n), nil
-	case *plan.Slice:
-		if n.Offset() < 0 {
-			return newTail(base, n), nil
-		}
-		return &slice{stage: base, skip: n.Offset(), left: n.Length()}, nil
-	case *plan.Union:
-		return &union{stage: base}, nil
-	case *plan.Aggregate:
-		return newGrouping(base, n, base.inputs[0].Schema())
-	case *plan.Partial:
-		return newPartial(base, n)
-	case *plan.Merge:
-		return newMerging(base, n)
-	case *plan.Distinct:
-		return &once{stage: base, make: distinct(base, n)}, nil
-	case *plan.Over:
-		return newPartitioning(base, n), nil
-	case *plan.Sort:
-		if n.Limit() == plan.All {
-			return &sorting{stage: base, keys: n.OrderKeys()}, nil
-		}
-		return &top{stage: base, plan: n}, nil
-	case *plan.AsOf:
-		return &nearest{stage: base, plan: n}, nil
-	case *plan.Join:
-		return &joining{stage: base, plan: n}, nil
-	}
-	return nil, fmt.Errorf("no execution of %T: %w", base.node, device.ErrNotSupported)
 }
 
 // stage is the common part of the readers of nodes.

@@ -111,8 +111,9 @@ type orderedTable struct {
 	at    ordinal
 }
 
-// exchange opens an exchange. All but a gathering are in a fragment.
-func (o *opener) exchange(ctx context.Context, base *stage, n *plan.Exchange) (buffer.Reader, error) {
+// openExchange opens an exchange. All but a gathering are in a fragment. What is below has other openers.
+func openExchange(ctx context.Context, o *opener, base *stage, node plan.Node) (buffer.Reader, error) {
+	n := node.(*plan.Exchange)
 	switch n.Kind() {
 	case plan.Broadcast, plan.AllGather:
 		return o.worker.broadcast(ctx, base, n)

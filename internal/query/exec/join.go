@@ -31,6 +31,8 @@ type joining struct {
 	chunked *chunked
 }
 
+func newJoining(s *stage, n *plan.Join) *joining { return &joining{stage: s, plan: n} }
+
 // joinPart is a part of both sides, and how often they were divided.
 type joinPart struct {
 	left, right *held

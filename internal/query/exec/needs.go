@@ -26,8 +26,7 @@ func NeedsOf(n plan.Node) Needs {
 	plan.Walk(n, func(n plan.Node) {
 		bytes := s.smallest(n)
 		needs.Smallest += bytes
-		switch n.(type) {
-		case *plan.Scan, *plan.Filter, *plan.Project:
+		if operationOf(n).streams {
 			needs.streamed += bytes
 		}
 	})
@@ -44,37 +43,46 @@ func (n Needs) BatchRows(budget uint64) int64 {
 // at least Smallest, and about the memory that it uses if memory is not short.
 func (n Needs) Expected(batchRows int64) uint64 {
 	total := uint64(0)
-	s := sizes{plan.NewAnalysis()}
-	plan.Walk(n.plan, func(node plan.Node) { total += s.expected(node, batchRows) })
+	w := workload{sizes{plan.NewAnalysis()}, batchRows}
+	plan.Walk(n.plan, func(node plan.Node) { total += w.bytes(node) })
 	return max(total, n.Smallest)
 }
 
-// expected is the memory of one node at work: a batch and its result, or the rows that it holds.
-func (s sizes) expected(n plan.Node, batchRows int64) uint64 {
-	batch := func(n plan.Node) uint64 {
-		if rows := s.SizeOf(n).Rows; rows >= 0 {
-			return s.tableBytes(n, min(rows, batchRows))
-		}
-		return s.tableBytes(n, batchRows)
-	}
-	all := func(n plan.Node) uint64 {
-		if rows := s.SizeOf(n).Rows; rows >= 0 {
-			return s.tableBytes(n, min(rows, mostKept))
-		}
-		return batch(n)
-	}
-	switch n.(type) {
-	case *plan.Join, *plan.AsOf:
-		return 2*all(n.Inputs()[1]) + 2*batch(n)
-	case *plan.Aggregate, *plan.Distinct, *plan.Merge:
-		return 3*all(n) + batch(n.Inputs()[0])
-	case *plan.Sort, *plan.Over:
-		return 2 * all(n)
-	case *plan.Scan, *plan.Filter, *plan.Project, *plan.Explode:
-		return 2 * batch(n)
-	}
-	return batch(n)
+// workload is batches of a number of rows that the nodes of one plan work on.
+type workload struct {
+	sizes
+	batchRows int64
 }
+
+// bytes is the memory of one node at work: a batch and its result, or the rows that it holds.
+func (w workload) bytes(n plan.Node) uint64 {
+	if expected := operationOf(n).expected; expected != nil {
+		return expected(w, n)
+	}
+	return w.batch(n)
+}
+
+func (w workload) batch(n plan.Node) uint64 {
+	if rows := w.SizeOf(n).Rows; rows >= 0 {
+		return w.tableBytes(n, min(rows, w.batchRows))
+	}
+	return w.tableBytes(n, w.batchRows)
+}
+
+func (w workload) all(n plan.Node) uint64 {
+	if rows := w.SizeOf(n).Rows; rows >= 0 {
+		return w.tableBytes(n, min(rows, mostKept))
+	}
+	return w.batch(n)
+}
+
+func (w workload) twoBatches(n plan.Node) uint64 { return 2 * w.batch(n) }
+
+func (w workload) joined(n plan.Node) uint64 { return 2*w.all(n.Inputs()[1]) + 2*w.batch(n) }
+
+func (w workload) groups(n plan.Node) uint64 { return 3*w.all(n) + w.batch(n.Inputs()[0]) }
+
+func (w workload) sorted(n plan.Node) uint64 { return 2 * w.all(n) }
 
 // fewRows is the number of rows of a table that is not divided any more.
 const fewRows = leastRows
@@ -90,59 +98,77 @@ const sampleBytes = 64
 type sizes struct{ *plan.Analysis }
 
 // smallest is the least memory of one node: its result for the fewest rows, and what its
-// operators allocate for it. The factors and the constants are above those that the
+// operators allocate for it. The factors and the constants of these functions are above those that the
 // least budgets showed with which queries of package gpuframe run on the host.
 func (s sizes) smallest(n plan.Node) uint64 {
-	switch n := n.(type) {
-	case *plan.Scan, *plan.Cache:
-		return 2 * s.few(n)
-	case *plan.Filter, *plan.Project:
-		return s.few(n) + s.few(n.Inputs()[0])/2
-	case *plan.Exchange:
-		if n.Kind() == plan.Shuffle {
-			return 6*s.few(n) + kernel
-		}
-		if n.Kind() == plan.Ranges {
-			samples := uint64(len(n.SortKeys())+1) * mostSamples * sampleBytes
-			return 6*s.few(n) + uint64(len(n.SortKeys()))*fewRows*keyBytes + samples + mostSampleTables*padded(n) + kernel
-		}
-		if n.Kind() == plan.AllGather {
-			return 4 * s.few(n) // parts of all devices, and the copies
-		}
-		return 2 * s.few(n)
-	case *plan.Partial:
-		if sort, ok := n.Operation().(*plan.Sort); ok {
-			return s.topBytes(sort)
-		}
-		return s.smallest(n.Operation())
-	case *plan.Merge:
-		return s.smallest(n.Aggregate())
-	case *plan.Aggregate:
-		// As many partial results are merged at a time as there may be.
-		return 6*s.few(n.Inputs()[0]) + 6*s.few(n) + mostPartials*padded(n) + kernel
-	case *plan.Sort:
-		if n.Limit() == plan.All {
-			return s.sortBytes(n)
-		}
-		return min(s.topBytes(n), s.sortBytes(n))
-	case *plan.Join, *plan.AsOf:
-		return 4*(s.few(n.Inputs()[0])+s.few(n.Inputs()[1])) + 8*s.few(n) + 4*kernel
-	case *plan.Over:
-		if keys := n.Partitions(); keys != nil {
-			// The parts are divided by a hash, and their results sorted by the numbers of the rows.
-			results := 2*s.tableBytes(n, sampled) + 6*s.few(n) + sampledTables*padded(n)
-			return 2*s.few(n.Inputs()[0]) + results + uint64(len(keys)+1)*fewRows*keyBytes + 2*kernel
-		}
-		if n.IsOrdered() {
-			return 0 // what all rows need is not known
-		}
-		return s.whole(n.Inputs()[0]) + s.whole(n) + 3*s.few(n) + kernel
-	case *plan.Distinct:
-		return s.whole(n.Inputs()[0]) + s.whole(n) + 3*s.few(n) + kernel
-	case *plan.Slice:
-		if n.Offset() < 0 {
-			return 3 * s.few(n)
-		}
+	if smallest := operationOf(n).smallest; smallest != nil {
+		return smallest(s, n)
+	}
+	return 0
+}
+
+func (s sizes) twoResults(n plan.Node) uint64 { return 2 * s.few(n) }
+
+func (s sizes) resultAndHalf(n plan.Node) uint64 { return s.few(n) + s.few(n.Inputs()[0])/2 }
+
+func (s sizes) joined(n plan.Node) uint64 {
+	return 4*(s.few(n.Inputs()[0])+s.few(n.Inputs()[1])) + 8*s.few(n) + 4*kernel
+}
+
+// groups is the memory of a group-by: as many partial results are merged at a time as there may be.
+func (s sizes) groups(n plan.Node) uint64 {
+	return 6*s.few(n.Inputs()[0]) + 6*s.few(n) + mostPartials*padded(n) + kernel
+}
+
+// allRows is the memory of an operation that needs all rows at a time.
+func (s sizes) allRows(n plan.Node) uint64 {
+	return s.whole(n.Inputs()[0]) + s.whole(n) + 3*s.few(n) + kernel
+}
+
+func (s sizes) moved(n *plan.Exchange) uint64 {
+	switch n.Kind() {
+	case plan.Shuffle:
+		return 6*s.few(n) + kernel
+	case plan.Ranges:
+		samples := uint64(len(n.SortKeys())+1) * mostSamples * sampleBytes
+		return 6*s.few(n) + uint64(len(n.SortKeys()))*fewRows*keyBytes + samples + mostSampleTables*padded(n) + kernel
+	case plan.AllGather:
+		return 4 * s.few(n) // parts of all devices, and the copies
+	}
+	return 2 * s.few(n)
+}
+
+func (s sizes) partial(n *plan.Partial) uint64 {
+	if partial := operationOf(n.Operation()).leastPartial; partial != nil {
+		return partial(s, n.Operation())
+	}
+	return s.smallest(n.Operation())
+}
+
+func (s sizes) merge(n *plan.Merge) uint64 { return s.smallest(n.Aggregate()) }
+
+func (s sizes) sort(n *plan.Sort) uint64 {
+	if n.Limit() == plan.All {
+		return s.sortBytes(n)
+	}
+	return min(s.topBytes(n), s.sortBytes(n))
+}
+
+func (s sizes) windows(n *plan.Over) uint64 {
+	if keys := n.Partitions(); keys != nil {
+		// The parts are divided by a hash, and their results sorted by the numbers of the rows.
+		results := 2*s.tableBytes(n, sampled) + 6*s.few(n) + sampledTables*padded(n)
+		return 2*s.few(n.Inputs()[0]) + results + uint64(len(keys)+1)*fewRows*keyBytes + 2*kernel
+	}
+	if n.IsOrdered() {
+		return 0 // what all rows need is not known
+	}
+	return s.allRows(n)
+}
+
+func (s sizes) slice(n *plan.Slice) uint64 {
+	if n.Offset() < 0 {
+		return 3 * s.few(n)
 	}
 	return 0
 }

@@ -23,6 +23,14 @@ type sorting struct {
 	parts []*held
 }
 
+// newSorting makes the reader of a sort, which keeps the first rows only if it has a limit.
+func newSorting(s *stage, n *plan.Sort) (buffer.Reader, error) {
+	if n.Limit() == plan.All {
+		return &sorting{stage: s, keys: n.OrderKeys()}, nil
+	}
+	return &top{stage: s, plan: n}, nil
+}
+
 // Next implements buffer.Reader.
 func (s *sorting) Next(ctx context.Context) (*buffer.Buffer, error) {
 	table, err := s.next(ctx)
@@ -97,6 +105,13 @@ func distinct(s *stage, n *plan.Distinct) func(context.Context) (*buffer.Buffer,
 		}
 		firsts, err := s.firstRows(ctx, all, n.Columns())
 		return releasing(firsts, err, all)
+	}
+}
+
+// partlyDistinct keeps the first row of each group of a table.
+func partlyDistinct(s *stage, n *plan.Distinct) func(context.Context, *buffer.Buffer) (*buffer.Buffer, error) {
+	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+		return s.firstRows(ctx, table, n.Columns())
 	}
 }
 

@@ -10,33 +10,35 @@ import (
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 
-// newPartial makes the reader of partial results.
-func newPartial(s *stage, n *plan.Partial) (buffer.Reader, error) {
-	switch node := n.Operation().(type) {
-	case *plan.Aggregate:
-		g, err := newGrouping(s, node, s.inputs[0].Schema())
-		if err != nil {
-			return nil, err
-		}
-		if node.Combines() {
-			return &partialGroups{grouping: g}, nil
-		}
-		return &mapping{stage: s, apply: func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-			return g.by(table).Partial(ctx, g.aggregates, g.options)
-		}}, nil
-	case *plan.Sort:
-		return newLocalTop(s, node), nil
-	case *plan.Slice:
-		if node.Offset() < 0 {
-			return newPartialTail(s, node), nil
-		}
-		return &slice{stage: s, left: node.Length()}, nil
-	case *plan.Distinct:
-		return &mapping{stage: s, apply: func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-			return s.firstRows(ctx, table, node.Columns())
-		}}, nil
+// openPartial makes the reader of partial results.
+func openPartial(ctx context.Context, o *opener, s *stage, node plan.Node) (buffer.Reader, error) {
+	n := node.(*plan.Partial).Operation()
+	if partial := operationOf(n).partial; partial != nil {
+		return partial(ctx, o, s, n)
 	}
-	return nil, fmt.Errorf("no partial execution of %T: %w", n.Operation(), device.ErrNotSupported)
+	return notSupported(ctx, o, s, node)
+}
+
+// newPartialGroups makes the reader of the partial groups of a worker.
+func newPartialGroups(s *stage, n *plan.Aggregate) (buffer.Reader, error) {
+	g, err := newGrouping(s, n, s.inputs[0].Schema())
+	if err != nil {
+		return nil, err
+	}
+	if n.Combines() {
+		return &partialGroups{grouping: g}, nil
+	}
+	return &mapping{stage: s, apply: func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+		return g.by(table).Partial(ctx, g.aggregates, g.options)
+	}}, nil
+}
+
+// newPartialSlice makes the reader of the rows of a worker that may be part of a slice.
+func newPartialSlice(s *stage, n *plan.Slice) (buffer.Reader, error) {
+	if n.Offset() < 0 {
+		return newPartialTail(s, n), nil
+	}
+	return &slice{stage: s, left: n.Length()}, nil
 }
 
 // partialGroups combines the partial groups of all tables of a worker, as far as memory suffices.

@@ -45,7 +45,7 @@ func (p *positions) next(at ordinal, rows int64, inputs int) (int64, error) {
 }
 
 // position adds the positions of rows.
-func position(s *stage) func(context.Context, *buffer.Buffer) (*buffer.Buffer, error) {
+func position(s *stage, _ *plan.Position) func(context.Context, *buffer.Buffer) (*buffer.Buffer, error) {
 	var next positions
 	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 		before := next

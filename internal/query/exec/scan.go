@@ -30,7 +30,8 @@ type scan struct {
 	divided *dividedScan
 }
 
-func openScan(ctx context.Context, base *stage, n *plan.Scan) (buffer.Reader, error) {
+func openScan(ctx context.Context, _ *opener, base *stage, node plan.Node) (buffer.Reader, error) {
+	n := node.(*plan.Scan)
 	s := &scan{stage: base, plan: n, waits: map[int]*keyBounds{}, request: source.Request{
 		Columns: n.Columns(), Where: n.Where(), Limit: n.Limit(),
 		BatchRows: base.settings.BatchRows, MostRows: base.settings.MostRows, Tag: base.settings.Tag, Readahead: base.readahead,

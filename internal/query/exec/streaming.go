@@ -11,6 +11,8 @@ import (
 // nothing has no rows.
 type nothing struct{ *stage }
 
+func newNothing(s *stage, _ *plan.Nothing) nothing { return nothing{s} }
+
 // Next implements buffer.Reader.
 func (nothing) Next(context.Context) (*buffer.Buffer, error) { return nil, errEnd }
 
@@ -34,6 +36,14 @@ type slice struct {
 	// skip is the number of rows that are still left out, left that of the rows to come,
 	// or plan.All.
 	skip, left int64
+}
+
+// newSlice makes the reader of a slice, which counts from the end if its offset is negative.
+func newSlice(s *stage, n *plan.Slice) (buffer.Reader, error) {
+	if n.Offset() < 0 {
+		return newTail(s, n), nil
+	}
+	return &slice{stage: s, skip: n.Offset(), left: n.Length()}, nil
 }
 
 // Next implements buffer.Reader. It waits for row counts.
@@ -82,6 +92,8 @@ type union struct {
 	*stage
 	at int
 }
+
+func newUnion(s *stage, _ *plan.Union) *union { return &union{stage: s} }
 
 // Next implements buffer.Reader.
 func (u *union) Next(ctx context.Context) (*buffer.Buffer, error) {

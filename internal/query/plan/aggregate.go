@@ -178,3 +178,38 @@ func (a *Aggregate) same(other Node) bool {
 	o, ok := other.(*Aggregate)
 	return ok && a.options.Same(o.options) && sameExpressions(a.keys, o.keys) && slices.EqualFunc(a.aggregations, o.aggregations, Aggregation.same)
 }
+
+func (a *Aggregate) origin(name string) (Node, string) {
+	key, ok := a.keyNamed(name)
+	if !ok {
+		return nil, ""
+	}
+	from, ok := plainColumn(key)
+	if !ok {
+		return nil, ""
+	}
+	return a.input, from
+}
+
+// keyNamed returns the key of a name if rows of other groups change nothing in a group: not the
+// order of the groups.
+func (a *Aggregate) keyNamed(name string) (expr.Expr, bool) {
+	at := slices.IndexFunc(a.keys, func(k expr.Expr) bool { return k.Name() == name })
+	if at < 0 || a.options.Order != group.Unspecified {
+		return expr.Expr{}, false
+	}
+	return Unnamed(a.keys[at]), true
+}
+
+func (a *Aggregate) partialTables() partialTables { return partialStates }
+
+func (a *Aggregate) divided(d *distribution, inputs []spread) (spread, error) {
+	if !inputs[0].all || slices.ContainsFunc(a.aggregations, isRowNumber) {
+		return spread{}, nil
+	}
+	return d.aggregate(a, inputs[0].node)
+}
+
+// Combines reports whether a device may combine partial results of rows that are not
+// consecutive: then the groups do not depend on the order of the rows.
+func (a *Aggregate) Combines() bool { return !a.readsOrder(0, true) }

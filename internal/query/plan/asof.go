@@ -104,3 +104,10 @@ func (a *AsOf) String() string {
 }
 
 func (a *AsOf) readsOrder(input int, own bool) bool { return own || input == 1 }
+
+func (a *AsOf) divided(d *distribution, inputs []spread) (spread, error) {
+	if !inputs[0].all {
+		return spread{}, nil
+	}
+	return d.broadcast(a, inputs)
+}

@@ -3,8 +3,6 @@ package plan
 import (
 	"slices"
 
-	"github.com/gpuframe/gpuframe/kernels/expr"
-	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/kernels/join"
 )
 
@@ -74,58 +72,13 @@ func (o *optimization) boundProbes(root Node) (Node, error) {
 // operation reads each node between.
 func origin(n Node, name string, parents map[Node]int) (scan *Scan, column string) {
 	for parents[n] == 1 {
-		switch below := n.(type) {
-		case *Scan:
-			if below.limit == 0 {
-				return below, name
-			}
-			return nil, ""
-		case *Filter:
-			n = below.input
-		case *Sort:
-			if below.limit != All {
+		if scan, ok := n.(*Scan); ok {
+			if scan.limit != 0 {
 				return nil, ""
 			}
-			n = below.input
-		case *Project:
-			from, ok := columnOf(below, name)
-			if !ok {
-				return nil, ""
-			}
-			n, name = below.input, from
-		case *Aggregate:
-			at := slices.IndexFunc(below.GroupKeys(), func(k expr.Expr) bool { return k.Name() == name })
-			if at < 0 || below.options.Order != group.Unspecified {
-				return nil, ""
-			}
-			from, ok := plainColumn(below.keys[at])
-			if !ok {
-				return nil, ""
-			}
-			n, name = below.input, from
-		case *Join:
-			from, right := below.fromRight[name]
-			switch k := below.options.Kind; {
-			case right && k == join.Inner:
-				n, name = below.right, from
-			case !right && (k == join.Inner || k == join.Left || k == join.Semi || k == join.Anti):
-				n = below.left
-			default:
-				return nil, ""
-			}
-		default:
-			return nil, ""
+			return scan, name
 		}
+		n, name = n.origin(name)
 	}
 	return nil, ""
-}
-
-// columnOf returns the input column that a projection passes on as a column.
-func columnOf(p *Project, name string) (from string, ok bool) {
-	for _, e := range p.expressions {
-		if e.Name() == name {
-			return plainColumn(e)
-		}
-	}
-	return "", false
 }

@@ -68,3 +68,5 @@ func (c *Cache) same(other Node) bool {
 	o, ok := other.(*Cache)
 	return ok && c.store == o.store
 }
+
+func (c *Cache) sharesMemory() bool { return true }

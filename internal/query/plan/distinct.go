@@ -66,3 +66,10 @@ func (d *Distinct) same(other Node) bool {
 	o, ok := other.(*Distinct)
 	return ok && slices.Equal(d.columns, o.columns)
 }
+
+func (d *Distinct) divided(to *distribution, inputs []spread) (spread, error) {
+	if !inputs[0].all {
+		return spread{}, nil
+	}
+	return to.twice(d, inputs[0].node)
+}

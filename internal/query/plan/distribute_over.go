@@ -104,29 +104,6 @@ func (d *distribution) window(n *Over, input spread) (spread, error) {
 	return windowed, err
 }
 
-// kept makes a filter or a projection of rows with positions, which it keeps.
-func (d *distribution) kept(n Node, input spread) (positioned spread, err error) {
-	positioned = spread{all: true, positions: true, columns: columnsOf(n.Schema())}
-	switch n := n.(type) {
-	case *Filter:
-		filter, err := NewFilter(input.node, n.condition)
-		if err != nil {
-			return spread{}, err
-		}
-		if n.Columns() != nil {
-			wanted := map[string]bool{PositionName: true}
-			for _, name := range n.Columns() {
-				wanted[name] = true
-			}
-			filter = filter.WithColumns(wanted)
-		}
-		positioned.node = filter
-	case *Project:
-		positioned.node, err = node(NewProject(input.node, append(slices.Clone(n.expressions), expr.Col(PositionName))...))
-	}
-	return positioned, err
-}
-
 // inOrder returns a node with the rows in their order and without the column of positions.
 func (d *distribution) inOrder(s spread) (spread, error) {
 	if !s.positions {

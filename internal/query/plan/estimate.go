@@ -6,7 +6,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -70,14 +69,7 @@ func LeastBytes(n Node) int64 {
 
 // sharesMemory reports whether a result may have columns of tables in device memory or of caches.
 func sharesMemory(root Node) (shares bool) {
-	Walk(root, func(n Node) {
-		switch n := n.(type) {
-		case *Scan:
-			shares = shares || source.OnDevice(n.source)
-		case *Cache:
-			shares = true
-		}
-	})
+	Walk(root, func(n Node) { shares = shares || n.sharesMemory() })
 	return shares
 }
 
@@ -85,8 +77,9 @@ func sharesMemory(root Node) (shares bool) {
 // may yield a column twice.
 func ownFields(n Node) (list []arrow.Field) {
 	seen := map[string]bool{}
+	p, projects := n.(*Project)
 	for i, f := range n.Schema().Fields() {
-		if p, ok := n.(*Project); ok {
+		if projects {
 			name, isColumn := plainColumn(p.expressions[i])
 			if isColumn && seen[name] {
 				continue
@@ -95,7 +88,7 @@ func ownFields(n Node) (list []arrow.Field) {
 		}
 		list = append(list, f)
 	}
-	if _, ok := n.(*Project); !ok && len(n.Inputs()) == 1 && len(n.Inputs()[0].Schema().Fields()) == len(list) {
+	if !projects && len(n.Inputs()) == 1 && len(n.Inputs()[0].Schema().Fields()) == len(list) {
 		return ownFields(n.Inputs()[0]) // of a sort or a slice
 	}
 	return list

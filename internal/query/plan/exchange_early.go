@@ -29,10 +29,10 @@ func (a *Analysis) sizeBelow(n Node) int64 {
 		if known = known && size.Rows >= 0 && bytes <= math.MaxInt64-total; known {
 			total += bytes
 		}
-		if scan, ok := n.(*Scan); ok && usesOthers(scan, inner) {
-			known = false
-		}
 	})
+	for _, scan := range Scans(n) {
+		known = known && !usesOthers(scan, inner)
+	}
 	if !known {
 		return -1
 	}

@@ -75,8 +75,13 @@ func (e *Explode) isEmpty() bool { return isNothing(e.input) }
 
 func (e *Explode) isLocal() bool { return true }
 
-// keepsFirst reports whether each row becomes one or more.
-func (e *Explode) keepsFirst() bool { return !e.options.DropEmpty }
+// first needs the first rows only if each of them becomes one or more.
+func (e *Explode) first(p *limitPusher, rows int64) (Node, error) {
+	if e.options.DropEmpty {
+		return nil, nil
+	}
+	return p.firstOf(e, rows)
+}
 
 func (e *Explode) conditionBelow() func(expr.Expr) (expr.Expr, bool) { return e.keepsValues }
 

@@ -111,3 +111,38 @@ func (f *Filter) same(other Node) bool {
 	o, ok := other.(*Filter)
 	return ok && f.condition.Same(o.condition) && slices.Equal(columnsOf(f.schema), columnsOf(o.schema))
 }
+
+func (f *Filter) rowsFrom() Node { return f.input }
+
+func (f *Filter) passes() ([]expr.Expr, bool) { return f.condition.Conjuncts(), true }
+
+func (f *Filter) origin(name string) (Node, string) { return f.input, name }
+
+// pushed pushes the condition too, and those of filters below.
+func (f *Filter) pushed(p *filterPusher, conditions []expr.Expr) (Node, error) {
+	below, own := p.filters(f)
+	pushed, err := p.push(below, union(own, conditions))
+	if err != nil {
+		return nil, err
+	}
+	return exactly(pushed, columnsOf(f.schema))
+}
+
+// dividedAsMoved keeps the positions of rows.
+func (f *Filter) dividedAsMoved(_ *distribution, inputs []spread) (spread, error) {
+	if !inputs[0].positions {
+		return spread{}, nil
+	}
+	filter, err := NewFilter(inputs[0].node, f.condition)
+	if err != nil {
+		return spread{}, err
+	}
+	if f.Columns() != nil {
+		wanted := map[string]bool{PositionName: true}
+		for _, name := range f.Columns() {
+			wanted[name] = true
+		}
+		filter = filter.WithColumns(wanted)
+	}
+	return spread{node: filter, all: true, positions: true, columns: columnsOf(f.schema)}, nil
+}

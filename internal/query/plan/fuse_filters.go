@@ -78,22 +78,21 @@ func (f filterFuser) conditions(before, n Node) []expr.Expr {
 }
 
 func (f filterFuser) findConditions(before, n Node) []expr.Expr {
-	switch n := n.(type) {
-	case *Filter:
-		return n.condition.Conjuncts()
-	case *Project:
-		if n.onlyColumns() {
-			return f.conditions(before.Inputs()[0], n.input)
-		}
-	case *Union:
-		common := slices.Clone(f.conditions(before.Inputs()[0], n.inputs[0]))
-		for i, input := range n.inputs[1:] {
-			others := conditionSetOf(f.conditions(before.Inputs()[i+1], input))
-			common = slices.DeleteFunc(common, func(c expr.Expr) bool { return !others.has(c) })
-		}
-		return common
+	if own, ok := n.passes(); len(own) > 0 {
+		return own
+	} else if ok {
+		return f.conditions(before.Inputs()[0], n.Inputs()[0])
 	}
-	return nil
+	u, ok := n.(*Union)
+	if !ok {
+		return nil
+	}
+	common := slices.Clone(f.conditions(before.Inputs()[0], u.inputs[0]))
+	for i, input := range u.inputs[1:] {
+		others := conditionSetOf(f.conditions(before.Inputs()[i+1], input))
+		common = slices.DeleteFunc(common, func(c expr.Expr) bool { return !others.has(c) })
+	}
+	return common
 }
 
 // withoutConditions makes nodes with the columns that are read, of rows that need not meet the
@@ -108,12 +107,11 @@ func (w withoutConditions) apply(n Node) (result Node, err error) {
 	if known, ok := w.done[n]; ok {
 		return known, nil
 	}
-	switch n := n.(type) {
-	case *Filter:
-		result, err = w.filter(n)
-	case *Project:
-		result, err = w.apply(n.input)
-	default:
+	if filter, ok := n.(*Filter); ok {
+		result, err = w.filter(filter)
+	} else if _, ok := n.passes(); ok {
+		result, err = w.apply(n.Inputs()[0])
+	} else {
 		inputs := make([]Node, len(n.Inputs()))
 		for i, input := range n.Inputs() {
 			if inputs[i], err = w.apply(input); err != nil {

@@ -283,3 +283,35 @@ func (j *Join) same(other Node) bool {
 	o, ok := other.(*Join)
 	return ok && j.options.same(o.options)
 }
+
+func (j *Join) origin(name string) (Node, string) {
+	from, right := j.fromRight[name]
+	switch k := j.options.Kind; {
+	case right && k == join.Inner:
+		return j.right, from
+	case !right && (k == join.Inner || k == join.Left || k == join.Semi || k == join.Anti):
+		return j.left, name
+	}
+	return nil, ""
+}
+
+func (j *Join) rowsFrom() Node {
+	if j.options.Kind != join.Semi {
+		return nil
+	}
+	return j.left
+}
+
+func (j *Join) pushed(p *filterPusher, conditions []expr.Expr) (Node, error) {
+	return p.intoJoin(j, conditions)
+}
+
+func (j *Join) divided(d *distribution, inputs []spread) (spread, error) {
+	if d.shuffles(j, inputs) {
+		return d.shuffle(j, inputs)
+	}
+	if k := j.options.Kind; inputs[0].all && k != join.Right && k != join.Full {
+		return d.broadcast(j, inputs)
+	}
+	return spread{}, nil
+}

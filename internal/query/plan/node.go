@@ -87,6 +87,16 @@ func Walk(n Node, visit func(Node)) {
 	walk(n)
 }
 
+// Scans yields the scans of a plan, each once.
+func Scans(root Node) (list []*Scan) {
+	Walk(root, func(n Node) {
+		if scan, ok := n.(*Scan); ok {
+			list = append(list, scan)
+		}
+	})
+	return list
+}
+
 // node makes a Node of the results of a constructor. A nil pointer becomes a nil Node.
 func node[P interface {
 	*T

@@ -72,22 +72,11 @@ func (n *Number) onDevices(input Node, devices Devices) (Node, error) {
 // Otherwise they know the numbers before they read the rows: those of a scan by its batches, those
 // that have moved from device to device by what each has got.
 func (n *Number) CountsRows() bool {
-	for below := n.input; ; below = below.Inputs()[0] {
-		switch node := below.(type) {
-		case *Sort:
-			if node.limit != All {
-				return true
-			}
-		case *Scan:
-			return len(node.where) > 0 || len(node.bounds) > 0 || node.limit > 0
-		case *Exchange:
-			return false
-		default:
-			if !below.isRowByRow() {
-				return true
-			}
-		}
+	below := n.input
+	for below.rowNumbers() == inputNumbers {
+		below = below.Inputs()[0]
 	}
+	return below.rowNumbers() == unknownNumbers
 }
 
 // WithInputs implements [Node].
@@ -153,9 +142,9 @@ func (n *Number) holdsRows() bool { return false }
 
 func (n *Number) isEmpty() bool { return isNothing(n.input) }
 
-func (n *Number) isRowByRow() bool { return true }
+func (n *Number) rowNumbers() rowNumbers { return inputNumbers }
 
-func (n *Number) keepsFirst() bool { return true }
+func (n *Number) first(p *limitPusher, rows int64) (Node, error) { return p.firstOf(n, rows) }
 
 func (n *Number) reads(wanted columnSet) []columnSet { return []columnSet{wanted} }
 
@@ -186,4 +175,16 @@ func (d *Draw) reads(wanted columnSet) []columnSet { return []columnSet{wanted} 
 func (d *Draw) same(other Node) bool {
 	o, ok := other.(*Draw)
 	return ok && d.options == o.options
+}
+
+func (n *Number) divided(d *distribution, inputs []spread) (spread, error) {
+	if !inputs[0].all {
+		return spread{}, nil
+	}
+	numbered, err := n.onDevices(inputs[0].node, d.devices)
+	return spread{node: numbered, all: true}, err
+}
+
+func (d *Draw) divided(to *distribution, inputs []spread) (spread, error) {
+	return to.onFirst(d, inputs, "to draw rows with replacement")
 }

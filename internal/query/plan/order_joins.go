@@ -130,29 +130,23 @@ func (o *joinOrderer) tree(n Node) *joinTree {
 // flatten adds the inputs of a join, and of joins below it, to a tree.
 func (o *joinOrderer) flatten(t *joinTree, n Node, top bool) {
 	if top || o.parents[n] == 1 && t.joins < mostOrdered {
-		switch n := n.(type) {
-		case *Join:
-			if j, ok := o.isInner(n); ok {
-				t.joins++
-				for _, k := range j.options.Keys {
-					t.edges = append(t.edges, joinEdge{keys: [2]expr.Expr{k.Left, k.Right}})
-				}
-				if !j.options.Where.IsZero() {
-					t.conditions = append(t.conditions, j.options.Where.Conjuncts()...)
-				}
-				o.flatten(t, j.left, false)
-				o.flatten(t, j.right, false)
-				return
+		if j, ok := o.isInner(n); ok {
+			t.joins++
+			for _, k := range j.options.Keys {
+				t.edges = append(t.edges, joinEdge{keys: [2]expr.Expr{k.Left, k.Right}})
 			}
-		case *Filter:
-			if _, ok := o.isInner(n.input); ok && o.parents[n.input] == 1 {
-				t.conditions = append(t.conditions, n.condition.Conjuncts()...)
-				o.flatten(t, n.input, false)
-				return
+			if !j.options.Where.IsZero() {
+				t.conditions = append(t.conditions, j.options.Where.Conjuncts()...)
 			}
-		case *Project:
-			if _, ok := o.isInner(n.input); ok && o.parents[n.input] == 1 && n.onlyColumns() {
-				o.flatten(t, n.input, false)
+			o.flatten(t, j.left, false)
+			o.flatten(t, j.right, false)
+			return
+		}
+		if conditions, ok := n.passes(); ok {
+			input := n.Inputs()[0]
+			if _, ok := o.isInner(input); ok && o.parents[input] == 1 {
+				t.conditions = append(t.conditions, conditions...)
+				o.flatten(t, input, false)
 				return
 			}
 		}
@@ -183,23 +177,10 @@ func (t *joinTree) estimate(a *Analysis) bool {
 
 // baseRows returns the rows of the source of a node, before filters and semi joins.
 func (a *Analysis) baseRows(n Node) int64 {
-	for {
-		switch below := n.(type) {
-		case *Filter:
-			n = below.input
-		case *Project:
-			n = below.input
-		case *Exchange:
-			n = below.input
-		case *Join:
-			if below.options.Kind != join.Semi {
-				return a.rowsOf(n).Rows
-			}
-			n = below.left
-		default:
-			return a.rowsOf(n).Rows
-		}
+	for below := n.rowsFrom(); below != nil; below = n.rowsFrom() {
+		n = below
 	}
+	return a.rowsOf(n).Rows
 }
 
 // connect finds the inputs of the edges. It returns false if two inputs have a column of one

@@ -150,7 +150,7 @@ func (o *Over) String() string {
 
 func (o *Over) isEmpty() bool { return isNothing(o.input) }
 
-func (o *Over) isRowByRow() bool { return true }
+func (o *Over) rowNumbers() rowNumbers { return inputNumbers }
 
 func (o *Over) readsOrder(_ int, own bool) bool {
 	return own || o.IsOrdered() || !ofAnyOrder(o.aggregations)
@@ -205,4 +205,16 @@ func (o *Over) simplified() (Node, error) {
 func (o *Over) same(other Node) bool {
 	p, ok := other.(*Over)
 	return ok && o.keys.Same(p.keys) && slices.EqualFunc(o.aggregations, p.aggregations, Aggregation.same)
+}
+
+func (o *Over) divided(d *distribution, inputs []spread) (spread, error) {
+	reason, _ := d.dividesWindows(o, inputs[0])
+	return d.onFirst(o, inputs, reason)
+}
+
+func (o *Over) dividedAsMoved(d *distribution, inputs []spread) (spread, error) {
+	if _, ok := d.dividesWindows(o, inputs[0]); !ok {
+		return spread{}, nil
+	}
+	return d.window(o, inputs[0])
 }

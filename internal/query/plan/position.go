@@ -32,4 +32,4 @@ func (p *Position) String() string { return "add positions" }
 
 func (p *Position) holdsRows() bool { return false }
 
-func (p *Position) isRowByRow() bool { return true }
+func (p *Position) rowNumbers() rowNumbers { return inputNumbers }

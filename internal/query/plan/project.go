@@ -107,9 +107,9 @@ func (p *Project) isEmpty() bool { return isNothing(p.input) }
 
 func (p *Project) isLocal() bool { return true }
 
-func (p *Project) isRowByRow() bool { return true }
+func (p *Project) rowNumbers() rowNumbers { return inputNumbers }
 
-func (p *Project) keepsFirst() bool { return true }
+func (p *Project) first(l *limitPusher, rows int64) (Node, error) { return l.firstOf(p, rows) }
 
 func (p *Project) readsOrder(_ int, own bool) bool { return own }
 
@@ -141,4 +141,39 @@ func (p *Project) simplified() (Node, error) { return simplifyProject(p) }
 func (p *Project) same(other Node) bool {
 	o, ok := other.(*Project)
 	return ok && sameExpressions(p.expressions, o.expressions)
+}
+
+func (p *Project) rowsFrom() Node { return p.input }
+
+func (p *Project) passes() ([]expr.Expr, bool) { return nil, p.onlyColumns() }
+
+func (p *Project) origin(name string) (Node, string) {
+	for _, e := range p.expressions {
+		if from, ok := plainColumn(e); ok && e.Name() == name {
+			return p.input, from
+		}
+	}
+	return nil, ""
+}
+
+// sliced computes the expressions for the rows of the slice only.
+func (p *Project) sliced(l *limitPusher, slice *Slice) (Node, error) {
+	below, err := NewSlice(p.input, slice.offset, slice.length)
+	if err != nil {
+		return nil, err
+	}
+	lower, err := l.slice(below)
+	if err != nil {
+		return nil, err
+	}
+	return withInputs(p, lower)
+}
+
+// dividedAsMoved keeps the positions of rows.
+func (p *Project) dividedAsMoved(_ *distribution, inputs []spread) (spread, error) {
+	if !inputs[0].positions {
+		return spread{}, nil
+	}
+	positioned, err := NewProject(inputs[0].node, append(slices.Clone(p.expressions), expr.Col(PositionName))...)
+	return spread{node: positioned, all: true, positions: true, columns: columnsOf(p.schema)}, err
 }

@@ -217,21 +217,18 @@ func mergeProjections(n Node) (Node, error) {
 	if len(n.Inputs()) != 1 {
 		return n, nil
 	}
-	below, ok := n.Inputs()[0].(*Project)
-	switch n := n.(type) {
-	case *Project:
-		if n.changesNothing() {
-			return n.input, nil
-		}
-		if ok {
-			return mergedProjections(n, below)
-		}
-	case *Aggregate:
-		if ok {
-			return mergedAggregate(n, below)
-		}
+	if p, ok := n.(*Project); ok && p.changesNothing() {
+		return p.input, nil
 	}
-	return n, nil
+	below, ok := n.Inputs()[0].(*Project)
+	if !ok {
+		return n, nil
+	}
+	merged, err := n.overProjection(below)
+	if merged == nil && err == nil {
+		return n, nil
+	}
+	return merged, err
 }
 
 func (p *Project) changesNothing() bool {
@@ -247,15 +244,15 @@ func (p *Project) changesNothing() bool {
 	return true
 }
 
-func mergedProjections(above, below *Project) (Node, error) {
+func (p *Project) overProjection(below *Project) (Node, error) {
 	definitions := below.definitions()
-	list := make([]expr.Expr, len(above.expressions))
-	for i, e := range above.expressions {
+	list := make([]expr.Expr, len(p.expressions))
+	for i, e := range p.expressions {
 		list[i] = Named(inline(e, definitions), e.Name())
 	}
 	merged, err := NewProject(below.input, list...)
-	if err != nil || sameColumns(above.schema, merged.schema) != nil {
-		return above, nil // an operation takes only columns, for example
+	if err != nil || sameColumns(p.schema, merged.schema) != nil {
+		return p, nil // an operation takes only columns, for example
 	}
 	if merged.changesNothing() {
 		return merged.input, nil
@@ -263,7 +260,7 @@ func mergedProjections(above, below *Project) (Node, error) {
 	return merged, nil
 }
 
-func mergedAggregate(a *Aggregate, below *Project) (Node, error) {
+func (a *Aggregate) overProjection(below *Project) (Node, error) {
 	definitions := below.definitions()
 	keys := make([]expr.Expr, len(a.keys))
 	for i, k := range a.keys {

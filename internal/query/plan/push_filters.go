@@ -102,30 +102,9 @@ func (p *filterPusher) push(n Node, conditions []expr.Expr) (Node, error) {
 }
 
 func (p *filterPusher) into(n Node, conditions []expr.Expr) (Node, error) {
-	switch n := n.(type) {
-	case *Filter:
-		below, own := p.filters(n)
-		pushed, err := p.push(below, union(own, conditions))
-		if err != nil {
-			return nil, err
-		}
-		return exactly(pushed, columnsOf(n.schema))
-	case *Union:
-		inputs := make([]Node, len(n.inputs))
-		for i, input := range n.inputs {
-			var err error
-			if inputs[i], err = p.push(input, conditions); err != nil {
-				return nil, err
-			}
-		}
-		return withInputs(n, inputs...)
-	case *Join:
-		return p.intoJoin(n, conditions)
-	case *Scan:
-		if len(conditions) == 0 {
-			return n, nil
-		}
-		return filtered(n.WithWhere(conditions...), conditions)
+	pushed, err := n.pushed(p, conditions)
+	if pushed != nil || err != nil {
+		return pushed, err
 	}
 	return p.through(n, conditions, n.conditionBelow())
 }

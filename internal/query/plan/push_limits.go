@@ -1,7 +1,5 @@
 package plan
 
-import "math"
-
 // pushLimits moves limits on the number of rows towards the sources: a scan may end early,
 // and of a sort with a limit only the first rows are kept.
 func (o *optimization) pushLimits(root Node) (Node, error) {
@@ -33,30 +31,9 @@ func (p *limitPusher) slice(n *Slice) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch below := input.(type) {
-	case *Project:
-		// The expressions are computed for the rows of the slice only.
-		slice, err := NewSlice(below.input, n.offset, n.length)
-		if err != nil {
-			return nil, err
-		}
-		lower, err := p.slice(slice)
-		if err != nil {
-			return nil, err
-		}
-		return withInputs(below, lower)
-	case *Sort:
-		if n.offset == 0 && below.limit != All && below.limit <= n.length {
-			return below, nil
-		}
-	case *Slice:
-		switch {
-		case below.offset < 0:
-		case n.offset > math.MaxInt64-below.offset:
-			return node(NewSlice(below.input, 0, 0)) // no table has as many rows
-		default:
-			return node(NewSlice(below.input, below.offset+n.offset, within(below.length, n.offset, n.length)))
-		}
+	sliced, err := input.sliced(p, n)
+	if sliced != nil || err != nil {
+		return sliced, err
 	}
 	return withInputs(n, input)
 }
@@ -74,27 +51,11 @@ func (p *limitPusher) first(n Node, rows int64) (Node, error) {
 	if p.parents[n] > 1 {
 		return n, nil
 	}
-	switch n := n.(type) {
-	case *Scan:
-		if rows > 0 && (n.limit == 0 || rows < n.limit) && !(n.exact && n.rows <= rows) {
-			return n.WithLimit(rows), nil
-		}
-	case *Sort:
-		return n.WithLimit(rows), nil
-	case *Union:
-		inputs := make([]Node, len(n.inputs))
-		for i, input := range n.inputs {
-			var err error
-			if inputs[i], err = p.atMost(input, rows); err != nil {
-				return nil, err
-			}
-		}
-		return withInputs(n, inputs...)
+	first, err := n.first(p, rows)
+	if first == nil && err == nil {
+		return n, nil
 	}
-	if n.keepsFirst() {
-		return p.firstOf(n, rows)
-	}
-	return n, nil
+	return first, err
 }
 
 // firstOf returns a node on the first rows of its only input.

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/kernels/join"
@@ -95,33 +93,28 @@ func reduceBelow(before, n Node, parents map[Node]int, change func(a *Aggregate,
 	if parents[before] != 1 {
 		return nil
 	}
-	switch n := n.(type) {
-	case *Aggregate:
-		if n.options.Order != group.Unspecified {
+	if a, ok := n.(*Aggregate); ok {
+		if a.options.Order != group.Unspecified {
 			return nil
 		}
-		return change(n, func(name string) (expr.Expr, bool) {
-			at := slices.IndexFunc(n.keys, func(k expr.Expr) bool { return k.Name() == name })
-			if at < 0 {
+		return change(a, a.keyNamed)
+	}
+	if !isFilterOrProjection(n) {
+		return nil
+	}
+	return onInput(n, reduceBelow(before.Inputs()[0], n.Inputs()[0], parents, func(a *Aggregate, definition func(string) (expr.Expr, bool)) Node {
+		return change(a, func(name string) (expr.Expr, bool) {
+			input, from := n.origin(name)
+			if input == nil {
 				return expr.Expr{}, false
 			}
-			return Unnamed(n.keys[at]), true
+			return definition(from)
 		})
-	case *Filter:
-		return onInput(n, reduceBelow(before.Inputs()[0], n.input, parents, change))
-	case *Project:
-		return onInput(n, reduceBelow(before.Inputs()[0], n.input, parents, func(a *Aggregate, definition func(string) (expr.Expr, bool)) Node {
-			return change(a, func(name string) (expr.Expr, bool) {
-				from, ok := columnOf(n, name)
-				if !ok {
-					return expr.Expr{}, false
-				}
-				return definition(from)
-			})
-		}))
-	}
-	return nil
+	}))
 }
+
+// isFilterOrProjection reports whether the rows of a node are those of its only input, perhaps not all.
+func isFilterOrProjection(n Node) bool { return len(n.Inputs()) == 1 && n.rowsFrom() != nil }
 
 // onInput returns a node on another input, or nil if that is nil.
 func onInput(n, input Node) Node {

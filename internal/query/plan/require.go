@@ -43,7 +43,7 @@ func (r *Require) isEmpty() bool { return isNothing(r.input) }
 
 func (r *Require) isLocal() bool { return true }
 
-func (r *Require) isRowByRow() bool { return true }
+func (r *Require) rowNumbers() rowNumbers { return inputNumbers }
 
 func (r *Require) readsOrder(_ int, own bool) bool { return own }
 

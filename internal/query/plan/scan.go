@@ -144,3 +144,32 @@ func (s *Scan) same(other Node) bool {
 	o, ok := other.(*Scan)
 	return ok && sameSource(s.source, o.source) && slices.Equal(s.columns, o.columns) && sameExpressions(s.where, o.where) && slices.Equal(s.bounds, o.bounds) && s.limit == o.limit
 }
+
+// rowNumbers are known by the batches, unless rows are left out.
+func (s *Scan) rowNumbers() rowNumbers {
+	if len(s.where) > 0 || len(s.bounds) > 0 || s.limit > 0 {
+		return unknownNumbers
+	}
+	return knownNumbers
+}
+
+func (s *Scan) first(_ *limitPusher, rows int64) (Node, error) {
+	if rows > 0 && (s.limit == 0 || rows < s.limit) && !(s.exact && s.rows <= rows) {
+		return s.WithLimit(rows), nil
+	}
+	return nil, nil
+}
+
+// pushed also gives the conditions to the source, which may leave out rows.
+func (s *Scan) pushed(_ *filterPusher, conditions []expr.Expr) (Node, error) {
+	if len(conditions) == 0 {
+		return s, nil
+	}
+	return filtered(s.WithWhere(conditions...), conditions)
+}
+
+func (s *Scan) sharesMemory() bool { return source.OnDevice(s.source) }
+
+func (s *Scan) divided(d *distribution, _ []spread) (spread, error) {
+	return spread{node: s, all: d.divides(s)}, nil
+}

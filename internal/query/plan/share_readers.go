@@ -9,17 +9,16 @@ import (
 // them: see [HoldsRows].
 func (o *optimization) shareReaders(root Node) (Node, error) {
 	merged := map[source.Source]*Scan{}
-	Walk(root, func(n Node) {
-		scan, ok := n.(*Scan)
-		if !ok || !source.Once(scan.source) {
-			return
+	for _, scan := range Scans(root) {
+		if !source.Once(scan.source) {
+			continue
 		}
 		if known := merged[scan.source]; known != nil {
 			merged[scan.source] = known.merge(scan)
 		} else {
 			merged[scan.source] = scan
 		}
-	})
+	}
 	if len(merged) == 0 {
 		return root, nil
 	}

@@ -116,12 +116,10 @@ func (o *optimization) hasFewRows(n Node) bool {
 		if size := o.rowsOf(n); size.Exact {
 			return size.Rows < 1<<31
 		}
-		switch n.(type) {
-		case *Filter, *Project:
-			n = n.Inputs()[0]
-		default:
+		if !isFilterOrProjection(n) {
 			return false
 		}
+		n = n.Inputs()[0]
 	}
 }
 

@@ -23,14 +23,6 @@ func (o *optimization) simplify(root Node) (Node, error) {
 		if simplified.isEmpty() {
 			return NewNothing(simplified.Schema()), nil
 		}
-		switch node := simplified.(type) {
-		case *Union:
-			return withoutEmptyInputs(node)
-		case *Join:
-			if node.options.Kind == join.Anti && isNothing(node.right) {
-				return node.left, nil
-			}
-		}
 		return simplified, nil
 	})
 }
@@ -96,8 +88,11 @@ func simplifySort(n *Sort) (Node, error) {
 	return node(NewSlice(n.input, 0, n.limit))
 }
 
-// simplifyJoin simplifies the condition of a join.
+// simplifyJoin simplifies the condition of a join. An anti join with no rows is its left side.
 func simplifyJoin(n *Join) (Node, error) {
+	if n.options.Kind == join.Anti && isNothing(n.right) {
+		return n.left, nil
+	}
 	if n.options.Where.IsZero() {
 		return n, nil
 	}
@@ -111,23 +106,6 @@ func simplifyJoin(n *Join) (Node, error) {
 		return n, nil
 	}
 	return node(NewJoin(n.left, n.right, options))
-}
-
-// withoutEmptyInputs removes the inputs of a union that yield nothing.
-func withoutEmptyInputs(u *Union) (Node, error) {
-	var kept []Node
-	for _, input := range u.inputs {
-		if !isNothing(input) {
-			kept = append(kept, input)
-		}
-	}
-	switch len(kept) {
-	case len(u.inputs):
-		return u, nil
-	case 1:
-		return kept[0], nil
-	}
-	return node(NewUnion(kept...))
 }
 
 // typeOf returns the type of an expression, or nil if it does not fit the schema.

@@ -79,3 +79,24 @@ func (s *Slice) same(other Node) bool {
 	o, ok := other.(*Slice)
 	return ok && s.offset == o.offset && s.length == o.length
 }
+
+// sliced is one slice for both.
+func (s *Slice) sliced(_ *limitPusher, above *Slice) (Node, error) {
+	switch {
+	case s.offset < 0:
+		return nil, nil
+	case above.offset > math.MaxInt64-s.offset:
+		return node(NewSlice(s.input, 0, 0)) // no table has as many rows
+	}
+	return node(NewSlice(s.input, s.offset+above.offset, within(s.length, above.offset, above.length)))
+}
+
+func (s *Slice) divided(d *distribution, inputs []spread) (spread, error) {
+	switch end := s.End(); {
+	case inputs[0].all && end != All:
+		return d.first(s, inputs[0].node, end)
+	case inputs[0].all && s.offset < 0:
+		return d.last(s, inputs[0].node)
+	}
+	return spread{}, nil
+}

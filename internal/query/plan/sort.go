@@ -136,3 +136,47 @@ func (s *Sort) same(other Node) bool {
 	o, ok := other.(*Sort)
 	return ok && s.limit == o.limit && slices.EqualFunc(s.keys, o.keys, SortKey.same)
 }
+
+// rowNumbers are those of the input: the sorted rows are numbered.
+func (s *Sort) rowNumbers() rowNumbers {
+	if s.limit != All {
+		return unknownNumbers
+	}
+	return inputNumbers
+}
+
+func (s *Sort) origin(name string) (Node, string) {
+	if s.limit != All {
+		return nil, ""
+	}
+	return s.input, name
+}
+
+func (s *Sort) first(_ *limitPusher, rows int64) (Node, error) { return s.WithLimit(rows), nil }
+
+// sliced is the sort if it has no other rows.
+func (s *Sort) sliced(_ *limitPusher, slice *Slice) (Node, error) {
+	if slice.offset == 0 && s.limit != All && s.limit <= slice.length {
+		return s, nil
+	}
+	return nil, nil
+}
+
+func (s *Sort) partialTables() partialTables { return positionedRows }
+
+func (s *Sort) divided(d *distribution, inputs []spread) (spread, error) {
+	switch {
+	case inputs[0].all && s.limit != All:
+		return d.top(s, inputs[0].node)
+	case inputs[0].all && d.isWorthDividing(s):
+		return d.sort(s, inputs[0].node)
+	}
+	return spread{}, nil
+}
+
+func (s *Sort) dividedAsMoved(d *distribution, inputs []spread) (spread, error) {
+	if !inputs[0].positions || s.limit != All || !d.isWorthDividing(s) {
+		return spread{}, nil
+	}
+	return d.sortPositioned(s, inputs[0])
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
 // Union yields the rows of all its inputs, in their order.
@@ -114,4 +115,44 @@ func (u *Union) pruned(inputs []Node, wanted columnSet) (Node, error) {
 func (u *Union) same(other Node) bool {
 	_, ok := other.(*Union)
 	return ok
+}
+
+func (u *Union) first(p *limitPusher, rows int64) (Node, error) {
+	return u.withEach(func(input Node) (Node, error) { return p.atMost(input, rows) })
+}
+
+func (u *Union) pushed(p *filterPusher, conditions []expr.Expr) (Node, error) {
+	return u.withEach(func(input Node) (Node, error) { return p.push(input, conditions) })
+}
+
+// withEach returns the union of other inputs.
+func (u *Union) withEach(change func(input Node) (Node, error)) (Node, error) {
+	inputs := make([]Node, len(u.inputs))
+	for i, input := range u.inputs {
+		var err error
+		if inputs[i], err = change(input); err != nil {
+			return nil, err
+		}
+	}
+	return withInputs(u, inputs...)
+}
+
+func (u *Union) divided(_ *distribution, inputs []spread) (spread, error) {
+	if slices.ContainsFunc(inputs, func(s spread) bool { return !s.all }) {
+		return spread{}, nil
+	}
+	united, err := withInputs(u, nodesOf(inputs)...)
+	return spread{node: united, all: true}, err
+}
+
+// simplified leaves out the inputs that yield nothing.
+func (u *Union) simplified() (Node, error) {
+	kept := slices.DeleteFunc(slices.Clone(u.inputs), isNothing)
+	switch len(kept) {
+	case 0, len(u.inputs):
+		return nil, nil
+	case 1:
+		return kept[0], nil
+	}
+	return node(NewUnion(kept...))
 }

@@ -1,0 +1,40 @@
+package exec
+
+import (
+	"reflect"
+
+	"github.com/gpuframe/gpuframe/internal/query/plan"
+)
+
+// operations has everything that the package knows of each type of node.
+var operations map[reflect.Type]operation
+
+func init() { // readers open others by the table
+	operations = map[reflect.Type]operation{
+		reflect.TypeFor[*plan.Scan]():     {open: openScan, streams: true, smallest: sizes.twoResults, expected: workload.twoBatches},
+		reflect.TypeFor[*plan.Nothing]():  {open: opens(newNothing)},
+		reflect.TypeFor[*plan.Filter]():   {open: opens(newFiltering), streams: true, keepsFew: true, smallest: sizes.resultAndHalf, expected: workload.twoBatches},
+		reflect.TypeFor[*plan.Project]():  {open: maps(project), streams: true, smallest: sizes.resultAndHalf, expected: workload.twoBatches},
+		reflect.TypeFor[*plan.Position](): {open: maps(position)},
+		reflect.TypeFor[*plan.Require]():  {open: maps(requiring)},
+		reflect.TypeFor[*plan.Number]():   {open: opens(newNumbering)},
+		reflect.TypeFor[*plan.Cache]():    {open: opens(newCaching), opensInputs: true, smallest: sizes.twoResults},
+		reflect.TypeFor[*plan.Draw]():     {open: takesAll(draw)},
+		reflect.TypeFor[*plan.Explode]():  {open: opens(explode), expected: workload.twoBatches},
+		reflect.TypeFor[*plan.Slice]():    {open: tries(newSlice), partial: tries(newPartialSlice), smallest: needs(sizes.slice)},
+		reflect.TypeFor[*plan.Union]():    {open: opens(newUnion)},
+		reflect.TypeFor[*plan.Aggregate](): {
+			open: tries(newGroups), partial: tries(newPartialGroups), smallest: sizes.groups, expected: workload.groups,
+		},
+		reflect.TypeFor[*plan.Partial]():  {open: openPartial, smallest: needs(sizes.partial)},
+		reflect.TypeFor[*plan.Merge]():    {open: tries(newMerging), smallest: needs(sizes.merge), expected: workload.groups},
+		reflect.TypeFor[*plan.Distinct](): {open: takesAll(distinct), partial: maps(partlyDistinct), smallest: sizes.allRows, expected: workload.groups},
+		reflect.TypeFor[*plan.Over]():     {open: opens(newPartitioning), smallest: needs(sizes.windows), expected: workload.sorted},
+		reflect.TypeFor[*plan.Sort](): {
+			open: tries(newSorting), partial: opens(newLocalTop), smallest: needs(sizes.sort), leastPartial: needs(sizes.topBytes), expected: workload.sorted,
+		},
+		reflect.TypeFor[*plan.AsOf]():     {open: opens(newNearest), smallest: sizes.joined, expected: workload.joined},
+		reflect.TypeFor[*plan.Join]():     {open: opens(newJoining), smallest: sizes.joined, expected: workload.joined},
+		reflect.TypeFor[*plan.Exchange](): {open: openExchange, opensInputs: true, smallest: needs(sizes.moved)},
+	}
+}
