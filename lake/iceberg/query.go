@@ -36,7 +36,8 @@ func (t *Table) list(engine *gpuframe.Engine, columns []column, files []*file, m
 	if marks != nil {
 		fields, origins = append(fields, marks.fields()...), append(origins, gpuframe.ColumnOrigin{}, gpuframe.ColumnOrigin{})
 	}
-	listed := gpuframe.TableFiles{Name: t.describe(), Schema: arrow.NewSchema(fields, nil), Origins: origins, NeedIDs: t.names == nil}
+	listed := gpuframe.TableFiles{Name: t.describe(), Schema: arrow.NewSchema(fields, nil), Origins: origins, NeedIDs: t.names == nil,
+		Files: make([]gpuframe.TableFile, 0, len(files))}
 	for _, f := range files {
 		entry := gpuframe.TableFile{Path: f.Path, Rows: f.Rows, Constants: f.Partition, DeletedRows: f.Deleted, Range: t.ranges(f, columns)}
 		if marks != nil {
