@@ -222,10 +222,10 @@ func (e *exploding) others(columns []*column.Column, exploded []int) error {
 		}
 		var err error
 		if columns[i], err = e.other(e.table.Column(i), &parents); err != nil {
-			return errors.Join(fmt.Errorf("column %q: %w", e.table.Schema().Field(i).Name, err), releaseColumn(parents))
+			return errors.Join(fmt.Errorf("column %q: %w", e.table.Schema().Field(i).Name, err), parents.Release())
 		}
 	}
-	return releaseColumn(parents)
+	return parents.Release()
 }
 
 // other repeats the values of a column. Values that are words without nulls are written in
@@ -240,11 +240,4 @@ func (e *exploding) other(c *column.Column, parents **column.Column) (repeated *
 		}
 	}
 	return selection.TakeColumnWith(e.call.Context(), c, *parents, selection.TakeOptions{Options: resultOptions(&e.call), Bounds: selection.Trust})
-}
-
-func releaseColumn(c *column.Column) error {
-	if c == nil {
-		return nil
-	}
-	return c.Release()
 }
