@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -37,9 +38,7 @@ func hostData(ctx context.Context, c *column.Column, loans *loans) (*array.Data,
 				buffer.Release()
 			}
 		}
-		for _, data := range below {
-			data.Release()
-		}
+		release.Arrow(below)
 	}()
 	for i, region := range parts.Buffers {
 		if buffers[first+i], err = hostBuffer(ctx, l, i, region, loans); err != nil {

@@ -209,16 +209,9 @@ func (g *grouping) part(ctx context.Context, e *gpuframe.Engine, batch arrow.Rec
 	}
 	states, err := group.By(frame.Table(), group.Columns(g.keyNames...)...).Partial(ctx, g.list, group.ByOptions{Nulls: g.nulls})
 	if err = errors.Join(err, frame.Release()); err != nil {
-		return nil, errors.Join(err, releaseTable(states))
+		return nil, errors.Join(err, states.Release())
 	}
 	return download(ctx, states, batch.Schema())
-}
-
-func releaseTable(t *buffer.Buffer) error {
-	if t == nil {
-		return nil
-	}
-	return t.Release()
 }
 
 // download copies states to the host, with the schema of the batches that they are of, and
@@ -306,7 +299,7 @@ func (g *grouping) combine(ctx context.Context, e *gpuframe.Engine, parts []arro
 	}
 	combined, err := group.Combine(ctx, m.arguments, m.tables, g.list)
 	if err = errors.Join(err, m.release()); err != nil {
-		return nil, errors.Join(err, releaseTable(combined))
+		return nil, errors.Join(err, combined.Release())
 	}
 	return download(ctx, combined, m.source)
 }
@@ -319,7 +312,7 @@ func (g *grouping) finish(ctx context.Context, e *gpuframe.Engine, parts []arrow
 	}
 	merged, err := group.Merge(ctx, m.arguments, m.tables, g.list)
 	if err = errors.Join(err, m.release()); err != nil {
-		return nil, errors.Join(err, releaseTable(merged))
+		return nil, errors.Join(err, merged.Release())
 	}
 	record, err := merged.Record(ctx)
 	if err = errors.Join(err, merged.Release()); err != nil {

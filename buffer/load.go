@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrays/hostarray"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -159,11 +160,7 @@ func FromReader(ctx context.Context, m *memory.Manager, reader array.RecordReade
 		return nil, err
 	}
 	var records []arrow.Record
-	defer func() {
-		for _, record := range records {
-			record.Release()
-		}
-	}()
+	defer func() { release.Arrow(records) }()
 	var progress Progress
 	for reader.Next() {
 		if err := cancel.Error(ctx); err != nil {

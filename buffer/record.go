@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
 // Record copies the table to the host. Tables that are not sliced are copied in one
@@ -31,10 +32,6 @@ func (b *Buffer) RecordWith(ctx context.Context, options column.DownloadOptions)
 	if err != nil {
 		return nil, fmt.Errorf("buffer: record: %w", err)
 	}
-	defer func() {
-		for _, each := range arrays {
-			each.Release()
-		}
-	}()
+	defer func() { release.Arrow(arrays) }()
 	return array.NewRecord(b.schema, arrays, rows), nil
 }

@@ -11,6 +11,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -59,9 +60,7 @@ func ToArrays(ctx context.Context, columns []*Column, options DownloadOptions) (
 	}
 	defer func() {
 		if err = errors.Join(err, releaseAll(nil, columns)); err != nil {
-			for _, a := range arrays {
-				a.Release()
-			}
+			release.Arrow(arrays)
 			arrays = nil
 		}
 	}()
@@ -136,9 +135,7 @@ type downloader struct {
 }
 
 func (d *downloader) release() {
-	for _, buffer := range d.allocated {
-		buffer.Release()
-	}
+	release.Arrow(d.allocated)
 }
 
 // round makes one transfer and calls the functions that wait for it.

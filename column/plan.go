@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -133,9 +134,7 @@ func (p *planner) total() (uint64, error) {
 
 // release releases the temporary arrays.
 func (p *planner) release() {
-	for _, data := range p.temporary {
-		data.Release()
-	}
+	release.Arrow(p.temporary)
 }
 
 // plan makes a node of a type from a sequence of chunks, which may be empty.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
 	"github.com/gpuframe/gpuframe/internal/driver/streamwork/hook"
 	"github.com/gpuframe/gpuframe/memory"
@@ -98,14 +99,8 @@ func (g *Graph) Close() error {
 	if g.executable != 0 {
 		failures = append(failures, g.stream.Device().Driver().GraphExecutableDestroy(g.executable))
 	}
-	for _, block := range g.blocks {
-		failures = append(failures, block.Release())
-	}
-	for _, code := range g.code {
-		failures = append(failures, code.Release())
-	}
+	failures = append(failures, release.All(g.blocks), release.All(g.code), g.stream.Close())
 	g.blocks, g.code = nil, nil
-	failures = append(failures, g.stream.Close())
 	if err := errors.Join(failures...); err != nil {
 		return fmt.Errorf("kernels: close graph on %s: %w", g.stream.Device(), err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -109,7 +110,7 @@ func makeColumns(t *testing.T, m *memory.Manager, d *description) {
 		require.EqualValues(t, d.Rows, c.Len())
 		require.NoError(t, c.Release())
 	}
-	require.NoError(t, releaseBlocks(blocks))
+	require.NoError(t, release.All(blocks))
 	require.Zero(t, m.Stats().Blocks)
 }
 

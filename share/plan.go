@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -151,7 +152,7 @@ func roundUp(value, multiple uint64) uint64 { return (value + multiple - 1) / mu
 func (p *plan) copyTo(ctx context.Context, m *memory.Manager) (blocks []*memory.Block, err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, releaseBlocks(blocks))
+			err = errors.Join(err, release.All(blocks))
 			blocks = nil
 		}
 	}()
@@ -222,12 +223,4 @@ func (p *plan) fill(ctx context.Context, blocks []*memory.Block, place column.Pl
 		return err
 	}
 	return to.CopyFrom(nil, from)
-}
-
-func releaseBlocks(blocks []*memory.Block) error {
-	var failures []error
-	for _, block := range blocks {
-		failures = append(failures, block.Release())
-	}
-	return errors.Join(failures...)
 }

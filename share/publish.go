@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -202,7 +203,7 @@ func (p *published) answer(id, reference uint64) []byte {
 // release frees the server's part of the table. Memory that clients have mapped stays
 // theirs.
 func (p *published) release() error {
-	err := errors.Join(closeAll(p.descriptors), p.table.Release(), releaseBlocks(p.blocks))
+	err := errors.Join(closeAll(p.descriptors), p.table.Release(), release.All(p.blocks))
 	p.descriptors, p.table, p.blocks = nil, nil, nil
 	return err
 }

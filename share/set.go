@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -152,5 +153,5 @@ func (s *set) leave() error {
 	blocks, descriptors := s.blocks, s.descriptors
 	s.blocks, s.descriptors = nil, nil
 	s.mu.Unlock()
-	return errors.Join(closeAll(descriptors), releaseBlocks(blocks))
+	return errors.Join(closeAll(descriptors), release.All(blocks))
 }

@@ -14,3 +14,12 @@ func Table(schema *arrow.Schema, columns []*column.Column, rows buffer.Rows) (*b
 	wide := layout.WithOffsets(schema, len(columns), func(i int) arrow.DataType { return columns[i].Type() })
 	return buffer.New(wide, columns, rows)
 }
+
+// TableOf makes a table of columns that may have nulls. The caller keeps its references.
+func TableOf(names []string, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		fields[i] = arrow.Field{Name: names[i], Type: c.Type(), Nullable: true}
+	}
+	return buffer.New(arrow.NewSchema(fields, nil), columns, rows)
+}

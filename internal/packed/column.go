@@ -8,6 +8,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
 // Block is packed rows of a column.
@@ -90,7 +91,5 @@ func (b *Block) tiles() []tile { return elements[tile](b.Bytes)[:tileCount(b.Row
 
 // Release releases the memory of packed columns.
 func Release(memory []*arrowmemory.Buffer) {
-	for _, each := range memory {
-		each.Release()
-	}
+	release.Arrow(memory)
 }

@@ -101,7 +101,7 @@ func (r *groupFinder) findOneGroup() error {
 		return err
 	}
 	g := &grouping{rows: int(n), single: true}
-	if g.keys, err = tableOf(r.keyNames(), r.constants, buffer.Rows{Count: 1}); err != nil {
+	if g.keys, err = op.TableOf(r.keyNames(), r.constants, buffer.Rows{Count: 1}); err != nil {
 		return err
 	}
 	g.owned.Add(g.keys)
@@ -127,7 +127,7 @@ func (r *groupFinder) denseGrouping(d *denseKeys) (*grouping, error) {
 		keys.Add(c)
 		names, columns = append(names, keyName(i)), append(columns, c)
 	}
-	g.keys, err = tableOf(names, columns, buffer.Rows{Count: int64(d.places)})
+	g.keys, err = op.TableOf(names, columns, buffer.Rows{Count: int64(d.places)})
 	if g.keys, err = release.OnError(g.keys, err, keys.Release()); err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (r *aggregation) present(table *buffer.Buffer) (*buffer.Buffer, error) {
 		return nil, errors.Join(err, temporaries.Release())
 	}
 	temporaries.Add(count)
-	rows, err := tableOf([]string{presentName}, []*column.Column{count}, table.Rows())
+	rows, err := op.TableOf([]string{presentName}, []*column.Column{count}, table.Rows())
 	if err != nil {
 		return nil, errors.Join(err, temporaries.Release())
 	}

@@ -284,7 +284,7 @@ func (r *aggregation) bindFused(f *fusion, l *fusedLaunch, keyed *buffer.Buffer,
 	if err != nil {
 		return false, err
 	}
-	f.owned.Add(releaser(releaseMade))
+	f.owned.Add(release.Func(releaseMade))
 	l.program, l.inputs = resolved, columns
 	bytes := 0
 	for _, t := range resolved.Types {
@@ -309,12 +309,6 @@ func (r *aggregation) bindFused(f *fusion, l *fusedLaunch, keyed *buffer.Buffer,
 	l.samples, err = l.samplesOf(&r.call, prefix)
 	return err == nil, err
 }
-
-// releaser is a function that releases memory.
-type releaser func() error
-
-// Release calls the function.
-func (r releaser) Release() error { return r() }
 
 // add adds all rows to the states of the accumulators, and returns the readers of the others.
 func (f *fusion) add(call *op.Call, g *grouping, readers []reader) (others []reader, err error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
@@ -57,7 +58,7 @@ func (m *members) join() (*column.Column, error) {
 func (m *members) separated(sorted *buffer.Buffer, first *column.Column) (*column.Column, error) {
 	r := m.aggregation
 	const text, isFirst = "text", "first"
-	both, err := tableOf([]string{text, isFirst}, []*column.Column{sorted.Column(1), first}, sorted.Rows())
+	both, err := op.TableOf([]string{text, isFirst}, []*column.Column{sorted.Column(1), first}, sorted.Rows())
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (m *members) textOffsets(texts, begins *column.Column) (*column.Column, err
 // nonzero returns whether each count is not 0.
 func (m *members) nonzero(counts *column.Column) (*column.Column, error) {
 	const count = "count"
-	table, err := tableOf([]string{count}, []*column.Column{counts}, buffer.Rows{Count: int64(counts.Len()), Manager: m.aggregation.call.Manager})
+	table, err := op.TableOf([]string{count}, []*column.Column{counts}, buffer.Rows{Count: int64(counts.Len()), Manager: m.aggregation.call.Manager})
 	if err != nil {
 		return nil, err
 	}

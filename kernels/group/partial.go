@@ -362,7 +362,7 @@ func (r *groupFinder) prepareMerge(ctx context.Context, all *buffer.Buffer, list
 			names[i] = inputName(i - keys)
 		}
 	}
-	rows, err := tableOf(names, columns, all.Rows())
+	rows, err := op.TableOf(names, columns, all.Rows())
 	if err := r.replace(rows, err); err != nil {
 		return err
 	}
@@ -403,7 +403,7 @@ func (m *members) flatten() error {
 		m.owned.Add(values)
 		names, columns = append(names, memberName(1+i)), append(columns, values)
 	}
-	rows, err := tableOf(names, columns, buffer.Rows{Count: int64(columns[0].Len()), Manager: r.call.Manager})
+	rows, err := op.TableOf(names, columns, buffer.Rows{Count: int64(columns[0].Len()), Manager: r.call.Manager})
 	if err == nil {
 		m.own(rows)
 	}
@@ -474,7 +474,7 @@ func (m *members) narrowed(wide column.Bytes) (column.Bytes, error) {
 	if err != nil {
 		return none, err
 	}
-	table, err := tableOf([]string{"offset"}, []*column.Column{c}, buffer.Rows{Count: int64(n)})
+	table, err := op.TableOf([]string{"offset"}, []*column.Column{c}, buffer.Rows{Count: int64(n)})
 	if err = errors.Join(err, c.Release()); err != nil {
 		return none, errors.Join(err, table.Release())
 	}

@@ -128,7 +128,7 @@ func (f *numberer) findBounds(columns []*column.Column, unknown []int, bounds []
 		e := expr.Col(names[i])
 		aggregates = append(aggregates, reduce.Min(e), reduce.Max(e))
 	}
-	table, err := tableOf(names, plain, buffer.Rows{Count: int64(plain[0].Len())})
+	table, err := op.TableOf(names, plain, buffer.Rows{Count: int64(plain[0].Len())})
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (f *numberer) sortedPlaces(firsts memory.Slice[uint8]) (*column.Column, err
 	if err != nil {
 		return nil, err
 	}
-	table, err := tableOf([]string{"first"}, []*column.Column{c}, buffer.Rows{Count: int64(c.Len())})
+	table, err := op.TableOf([]string{"first"}, []*column.Column{c}, buffer.Rows{Count: int64(c.Len())})
 	if table, err = release.OnError(table, err, c.Release()); err != nil {
 		return nil, err
 	}

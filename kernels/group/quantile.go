@@ -184,7 +184,7 @@ func (s *selector) bound() error {
 
 // sortedWords returns the numbers of the words of the sample in their order.
 func (s *selector) sortedWords(words *column.Column) (*column.Column, error) {
-	table, err := tableOf([]string{"word"}, []*column.Column{words}, buffer.Rows{Count: int64(s.samples)})
+	table, err := op.TableOf([]string{"word"}, []*column.Column{words}, buffer.Rows{Count: int64(s.samples)})
 	if err != nil {
 		return nil, err
 	}

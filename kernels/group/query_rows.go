@@ -132,7 +132,7 @@ func (r *queryRows) load(ctx context.Context, q Query) error {
 	if len(columns) > 0 {
 		names, all = append(names, whereName), append(all, columns[0])
 	}
-	rows, err := tableOf(names, all, q.table.Rows())
+	rows, err := op.TableOf(names, all, q.table.Rows())
 	return r.replace(rows, err)
 }
 
@@ -155,7 +155,7 @@ func (r *queryRows) validated(ctx context.Context, c *column.Column) (*column.Co
 	}
 	options := r.options.Options
 	options.Tag = op.ScratchTag
-	table, err := tableOf([]string{"column"}, []*column.Column{c}, buffer.Rows{Count: int64(c.Len())})
+	table, err := op.TableOf([]string{"column"}, []*column.Column{c}, buffer.Rows{Count: int64(c.Len())})
 	if err != nil {
 		return nil, err
 	}
@@ -196,15 +196,6 @@ func (r *queryRows) replace(rows *buffer.Buffer, err error) error {
 		r.owned.Add(rows)
 	}
 	return err
-}
-
-// tableOf returns a table of columns, which it borrows.
-func tableOf(names []string, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
-	fields := make([]arrow.Field, len(columns))
-	for i, c := range columns {
-		fields[i] = arrow.Field{Name: names[i], Type: c.Type(), Nullable: true}
-	}
-	return op.Table(arrow.NewSchema(fields, nil), columns, rows)
 }
 
 // filter removes rows for which the condition is not true, and rows with null keys if

@@ -114,7 +114,7 @@ func (m *members) find() error {
 		names, columns = append(names, whereName), append(columns, c)
 		condition = both(condition, expr.Col(whereName))
 	}
-	rows, err := tableOf(names, columns, r.rows.Rows())
+	rows, err := op.TableOf(names, columns, r.rows.Rows())
 	if err != nil {
 		return err
 	}

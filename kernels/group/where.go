@@ -164,7 +164,7 @@ func (r *queryRows) count(ctx context.Context, table *buffer.Buffer, mask *colum
 
 // countOnDevice returns the number of rows for which a mask is true. It waits for it.
 func (r *queryRows) countOnDevice(ctx context.Context, rows buffer.Rows, mask *column.Column) (int64, error) {
-	table, err := tableOf([]string{maskName}, []*column.Column{mask}, rows)
+	table, err := op.TableOf([]string{maskName}, []*column.Column{mask}, rows)
 	if err != nil {
 		return 0, err
 	}

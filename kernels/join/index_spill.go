@@ -24,11 +24,7 @@ func (s *spilledIndex) Release() error {
 	if s == nil {
 		return nil
 	}
-	failures := []error{s.rows.Release()}
-	for _, part := range s.parts {
-		failures = append(failures, part.Release())
-	}
-	return errors.Join(failures...)
+	return errors.Join(s.rows.Release(), release.All(s.parts))
 }
 
 // Spill lets a spiller move the memory of the index to the host while no call uses it. A

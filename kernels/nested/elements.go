@@ -209,12 +209,12 @@ func (o onElementsOperator) table(call *op.Call, l *lists, s *spans, operands []
 			continue
 		}
 		if err != nil {
-			return nil, errors.Join(err, releaseColumn(parents), release.All(columns))
+			return nil, errors.Join(err, parents.Release(), release.All(columns))
 		}
 		fields, columns = append(fields, f), append(columns, c)
 	}
 	table, err := op.Table(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(s.total), Manager: call.Manager})
-	return release.OnError(table, err, releaseColumn(parents), release.All(columns))
+	return release.OnError(table, err, parents.Release(), release.All(columns))
 }
 
 func (o onElementsOperator) evaluated(call *op.Call, l *lists, s *spans, table *buffer.Buffer) (*column.Column, error) {

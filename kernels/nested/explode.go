@@ -221,11 +221,11 @@ func (e *exploding) others(columns []*column.Column, exploded []int) error {
 			continue
 		}
 		var err error
-		if columns[i], err = e.spans[0].repeated(&e.call, e.table.Column(i), &parents); err != nil {
-			return errors.Join(fmt.Errorf("column %q: %w", e.table.Schema().Field(i).Name, err), releaseColumn(parents))
+if columns[i], err = e.spans[0].repeated(&e.call, e.table.Column(i), &parents); err != nil {
+			return errors.Join(fmt.Errorf("column %q: %w", e.table.Schema().Field(i).Name, err), parents.Release())
 		}
 	}
-	return releaseColumn(parents)
+	return parents.Release()
 }
 
 // repeated repeats the values of a column for the elements. Values that are words without nulls are
@@ -240,11 +240,4 @@ func (s *spans) repeated(call *op.Call, c *column.Column, parents **column.Colum
 		}
 	}
 	return selection.TakeColumnWith(call.Context(), c, *parents, selection.TakeOptions{Options: resultOptions(call), Bounds: selection.Trust})
-}
-
-func releaseColumn(c *column.Column) error {
-	if c == nil {
-		return nil
-	}
-	return c.Release()
 }

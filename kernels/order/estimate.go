@@ -233,7 +233,7 @@ func (o *ordering) estimatePartition(table, bounds *buffer.Buffer, keys []Key, n
 	}
 	defer numbers.Release()
 	byRange := []Key{{Column: "range"}}
-	numbered, err := tableOf([]string{"range"}, []*column.Column{numbers}, buffer.Rows{Count: int64(n), Manager: manager})
+	numbered, err := op.TableOf([]string{"range"}, []*column.Column{numbers}, buffer.Rows{Count: int64(n), Manager: manager})
 	if err != nil {
 		return err
 	}

@@ -150,7 +150,7 @@ func narrowRows(ctx context.Context, rows *column.Column, options kernels.Option
 	if err != nil {
 		return nil, err
 	}
-	table, err := tableOf([]string{"row"}, []*column.Column{values}, buffer.Rows{Count: int64(values.Len()), Shared: values.RowCount(), Manager: values.Manager()})
+	table, err := op.TableOf([]string{"row"}, []*column.Column{values}, buffer.Rows{Count: int64(values.Len()), Shared: values.RowCount(), Manager: values.Manager()})
 	if err = errors.Join(err, values.Release()); err != nil {
 		return nil, errors.Join(err, table.Release())
 	}
@@ -163,7 +163,7 @@ func narrowRows(ctx context.Context, rows *column.Column, options kernels.Option
 
 // firstRows returns the first k rows of a column.
 func firstRows(ctx context.Context, c *column.Column, k int64, options kernels.Options) (*column.Column, error) {
-	table, err := tableOf([]string{"rows"}, []*column.Column{c}, buffer.Rows{Count: int64(c.Len()), Shared: c.RowCount()})
+	table, err := op.TableOf([]string{"rows"}, []*column.Column{c}, buffer.Rows{Count: int64(c.Len()), Shared: c.RowCount()})
 	if err != nil {
 		return nil, err
 	}
@@ -174,15 +174,6 @@ func firstRows(ctx context.Context, c *column.Column, k int64, options kernels.O
 	}
 	first := head.Column(0)
 	return release.OnError(first, first.Retain(), head.Release())
-}
-
-// tableOf returns a table of columns, which it borrows.
-func tableOf(names []string, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
-	fields := make([]arrow.Field, len(columns))
-	for i, c := range columns {
-		fields[i] = arrow.Field{Name: names[i], Type: c.Type(), Nullable: true}
-	}
-	return op.Table(arrow.NewSchema(fields, nil), columns, rows)
 }
 
 // keyTable returns a table of the keys' columns, and the keys for it.
@@ -205,16 +196,7 @@ func keyTable(ctx context.Context, table *buffer.Buffer, keys []Key, options ker
 		names[i] = fmt.Sprint("key ", i)
 		own[i] = Key{Column: names[i], Descending: key.Descending, NullsFirst: key.NullsFirst}
 	}
-	keyed, err := tableOf(names, columns, table.Rows())
+	keyed, err := op.TableOf(names, columns, table.Rows())
 	keyed, err = release.OnError(keyed, err, release.All(columns))
 	return keyed, own, err
-}
-
-// releaseTables releases tables that are not nil.
-func releaseTables(tables []*buffer.Buffer) error {
-	var failures []error
-	for _, t := range tables {
-		failures = append(failures, t.Release())
-	}
-	return errors.Join(failures...)
 }

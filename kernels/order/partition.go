@@ -93,7 +93,7 @@ func shortened(ctx context.Context, numbers *column.Column, n int, scratch kerne
 	if n > math.MaxUint8 {
 		return numbers, nil
 	}
-	table, err := tableOf([]string{"range"}, []*column.Column{numbers}, buffer.Rows{Count: int64(numbers.Len()), Manager: scratch.Manager})
+	table, err := op.TableOf([]string{"range"}, []*column.Column{numbers}, buffer.Rows{Count: int64(numbers.Len()), Manager: scratch.Manager})
 	if err = errors.Join(err, numbers.Release()); err != nil {
 		return nil, errors.Join(err, table.Release())
 	}
@@ -169,7 +169,7 @@ func partitionBy(ctx context.Context, table *buffer.Buffer, count int, numbers *
 		return nil, err
 	}
 	defer func() { partitions, err = release.OnError(partitions, err, table.Release()) }()
-	ranges, err := tableOf(names, []*column.Column{numbers}, buffer.Rows{Count: int64(numbers.Len()), Manager: scratch.Manager})
+	ranges, err := op.TableOf(names, []*column.Column{numbers}, buffer.Rows{Count: int64(numbers.Len()), Manager: scratch.Manager})
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func firstsOf(ctx context.Context, ranges *buffer.Buffer, rows *column.Column, c
 		return nil, err
 	}
 	defer func() { firsts, err = release.OnError(firsts, err, wanted.Release()) }()
-	values, err := tableOf([]string{byRange[0].Column}, []*column.Column{wanted}, buffer.Rows{Count: int64(count + 1), Manager: scratch.Manager})
+	values, err := op.TableOf([]string{byRange[0].Column}, []*column.Column{wanted}, buffer.Rows{Count: int64(count + 1), Manager: scratch.Manager})
 	if err != nil {
 		return nil, err
 	}

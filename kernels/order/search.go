@@ -83,7 +83,7 @@ func search(ctx context.Context, sorted, values *buffer.Buffer, keys []Key, opti
 		}
 		return searchKeys(ctx, tables[0], tables[1], keys, own, options)
 	}()
-	return release.OnError(places, err, releaseTables(tables))
+	return release.OnError(places, err, release.All(tables))
 }
 
 // searchKeys searches in tables of keys: named are the keys by which they are ordered,

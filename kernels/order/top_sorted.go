@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
@@ -40,7 +41,7 @@ func topAt(ctx context.Context, c, rows *column.Column, options TopOptions) (*To
 	if err != nil {
 		return nil, err
 	}
-	table, err := tableOf([]string{"row"}, []*column.Column{rows}, buffer.Rows{Count: int64(rows.Len()), Shared: rows.RowCount(), Manager: values.Manager()})
+	table, err := op.TableOf([]string{"row"}, []*column.Column{rows}, buffer.Rows{Count: int64(rows.Len()), Shared: rows.RowCount(), Manager: values.Manager()})
 	if err != nil {
 		return nil, errors.Join(err, values.Release())
 	}

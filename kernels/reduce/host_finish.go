@@ -3,7 +3,6 @@ package reduce
 import (
 	"encoding/binary"
 	"math"
-	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow/float16"
 
@@ -89,7 +88,7 @@ func sumAsFloat(s state, sum []uint64) float64 {
 	magnitude := [3]uint64{sum[0], sum[1]}
 	negative := isSigned(s.form) && int64(sum[1]) < 0
 	if negative {
-		magnitude = negate(magnitude)
+		magnitude = aggregate.Negated(magnitude)
 	}
 	x := float64(float64(magnitude[1])*(1<<64)) + float64(magnitude[0])
 	if negative {
@@ -107,12 +106,4 @@ func fitsHost(s state, sum []uint64) bool {
 		return sum[1] == uint64(int64(sum[0])>>63)
 	}
 	return sum[1] == 0
-}
-
-// negate returns −x of 192 bits, the lowest word first.
-func negate(x [3]uint64) [3]uint64 {
-	low, borrow := bits.Sub64(0, x[0], 0)
-	middle, borrow := bits.Sub64(0, x[1], borrow)
-	high, _ := bits.Sub64(0, x[2], borrow)
-	return [3]uint64{low, middle, high}
 }

@@ -257,11 +257,7 @@ func (g *gatherer) throughHost(pieces []part) (*pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		for _, each := range arrays {
-			each.Release()
-		}
-	}()
+	defer func() { release.Arrow(arrays) }()
 	uploaded, err := column.FromArrays(g.ctx, g.call.Manager, [][]arrow.Array{arrays}, column.UploadOptions{Stream: g.call.Stream, Tag: g.call.Tag})
 	if err != nil {
 		return nil, err

@@ -218,7 +218,7 @@ func (c conversion) onHost(in op.View, out op.Buffers, zone *table, unit int64) 
 		if !from.IsValid(i) {
 			continue
 		}
-		second, rest := floorDivide(times[i], unit)
+		second, rest := hosteval.FloorDivide(times[i], unit)
 		shift := zone.toLocal(second) * unit
 		if c.toInstant {
 			shift = zone.toInstant(second, rest, unit)
@@ -237,8 +237,8 @@ func (c conversion) onHost(in op.View, out op.Buffers, zone *table, unit int64) 
 
 // partOf is a part of the time that a clock shows.
 func partOf(part string, local, unit int64) int64 {
-	second, subsecond := floorDivide(local, unit)
-	day, within := floorDivide(second, 86_400)
+	second, subsecond := hosteval.FloorDivide(local, unit)
+	day, within := hosteval.FloorDivide(second, 86_400)
 	switch part {
 	case "hour":
 		return within / 3600
@@ -250,13 +250,4 @@ func partOf(part string, local, unit int64) int64 {
 		return subsecond * (1_000_000_000 / unit)
 	}
 	return hosteval.CalendarPart(exprtree.Year+exprtree.Op(slices.Index(parts, part)), day)
-}
-
-// floorDivide rounds the quotient down, so the remainder is not negative.
-func floorDivide(v, divisor int64) (quotient, rest int64) {
-	quotient, rest = v/divisor, v%divisor
-	if rest < 0 {
-		return quotient - 1, rest + divisor
-	}
-	return quotient, rest
 }

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
@@ -241,7 +242,7 @@ func (p *Slices[T]) Put(slice memory.Slice[T]) error {
 		p.mu.Unlock()
 		surplus = []*memory.Block{block}
 	}
-	return release(surplus)
+	return release.All(surplus)
 }
 
 // keyOf returns the key of a block, and whether the pool may keep the block. An
@@ -309,14 +310,6 @@ func (p *Slices[T]) shrink(keep uint64) (surplus []*memory.Block) {
 	return surplus
 }
 
-func release(blocks []*memory.Block) error {
-	var failures []error
-	for _, block := range blocks {
-		failures = append(failures, block.Release())
-	}
-	return errors.Join(failures...)
-}
-
 // Trim releases the slices that were put in first until at most keep bytes are cached,
 // and returns the number of bytes released.
 func (p *Slices[T]) Trim(keep uint64) (released uint64, err error) {
@@ -325,7 +318,7 @@ func (p *Slices[T]) Trim(keep uint64) (released uint64, err error) {
 	surplus := p.shrink(keep)
 	released = before - p.stats.CachedBytes
 	p.mu.Unlock()
-	return released, release(surplus)
+	return released, release.All(surplus)
 }
 
 // Empty releases all unused slices.
@@ -361,5 +354,5 @@ func (p *Slices[T]) Close() error {
 	surplus := p.shrink(0)
 	p.mu.Unlock()
 	p.remove()
-	return release(surplus)
+	return release.All(surplus)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
 // reader yields the records of a query.
@@ -80,11 +81,7 @@ func (r *reader) Next() bool {
 		rows += record.NumRows()
 		list = append(list, record)
 	}
-	defer func() {
-		for _, record := range list {
-			record.Release()
-		}
-	}()
+	defer func() { release.Arrow(list) }()
 	if r.err == nil && len(list) > 0 {
 		r.record, r.err = concatenated(r.schema, list)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/sql"
 	"github.com/gpuframe/gpuframe/sql/parse"
 	"github.com/gpuframe/gpuframe/sql/substrait"
@@ -44,9 +45,7 @@ func (s *statement) Close() error {
 }
 
 func (s *statement) unbind() {
-	for _, r := range s.bound {
-		r.Release()
-	}
+	release.Arrow(s.bound)
 	s.schema, s.bound = nil, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
 // EmptyRecord returns a record without rows. The caller releases it.
@@ -52,11 +53,7 @@ func emptyData(t arrow.DataType) (data *array.Data, err error) {
 		return array.NewDataWithDictionary(t, 0, buffers, 0, 0, dictionary), nil
 	}
 	children := make([]arrow.ArrayData, 0, l.Children())
-	defer func() {
-		for _, child := range children {
-			child.Release()
-		}
-	}()
+	defer func() { release.Arrow(children) }()
 	for i := range l.Children() {
 		childType, _ := l.Child(i)
 		child, err := emptyData(childType)

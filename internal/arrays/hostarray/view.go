@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -124,11 +125,7 @@ func (v *viewer) view(c *column.Column) (*array.Data, error) {
 		return array.NewDataWithDictionary(parts.Type, parts.Length, buffers, nulls, parts.Offset, dictionary), nil
 	}
 	children := make([]arrow.ArrayData, 0, len(parts.Children))
-	defer func() {
-		for _, child := range children {
-			child.Release()
-		}
-	}()
+	defer func() { release.Arrow(children) }()
 	for i, child := range parts.Children {
 		data, err := v.view(child)
 		if err != nil {

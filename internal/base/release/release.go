@@ -2,7 +2,10 @@
 // end.
 package release
 
-import "errors"
+import (
+	"errors"
+	"io"
+)
 
 // Releaser is an object with references, such as a column, a table or a block.
 type Releaser interface{ Release() error }
@@ -14,6 +17,22 @@ func All[T Releaser](items []T) error {
 		failures = append(failures, item.Release())
 	}
 	return errors.Join(failures...)
+}
+
+// CloseAll closes every item and joins the errors.
+func CloseAll[C io.Closer](items []C) error {
+	var failures []error
+	for _, item := range items {
+		failures = append(failures, item.Close())
+	}
+	return errors.Join(failures...)
+}
+
+// Arrow releases every array or record of a list. arrow-go reports no errors.
+func Arrow[T interface{ Release() }](items []T) {
+	for _, item := range items {
+		item.Release()
+	}
 }
 
 // OnError returns a result that was made or, if one of the errors is not nil, releases it

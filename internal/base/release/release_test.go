@@ -50,3 +50,27 @@ func TestOnError(t *testing.T) {
 	_, err = release.OnError[*item](nil, first)
 	assert.ErrorIs(t, err, first)
 }
+
+type handle struct{ item }
+
+func (h *handle) Close() error { return h.Release() }
+
+func TestCloseAllClosesTheRestAfterAnError(t *testing.T) {
+	failure := errors.New("failure")
+	handles := []*handle{{}, {item{failure: failure}}, {}}
+	assert.ErrorIs(t, release.CloseAll(handles), failure)
+	for _, h := range handles {
+		assert.Equal(t, 1, h.released)
+	}
+}
+
+func TestStackReleasesTheLastFirst(t *testing.T) {
+	var order []string
+	failure := errors.New("failure")
+	var s release.Stack
+	s.Add(release.Func(func() error { order = append(order, "first"); return nil }))
+	s.Add(release.Func(func() error { order = append(order, "second"); return failure }))
+	assert.ErrorIs(t, s.Release(), failure)
+	assert.Equal(t, []string{"second", "first"}, order)
+	assert.NoError(t, s.Release(), "it is empty")
+}

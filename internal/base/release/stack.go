@@ -5,6 +5,12 @@ import "errors"
 // Stack is objects that are released together, the last one first.
 type Stack []Releaser
 
+// Func is a function that releases something.
+type Func func() error
+
+// Release calls the function.
+func (f Func) Release() error { return f() }
+
 // Add adds an object.
 func (s *Stack) Add(r Releaser) { *s = append(*s, r) }
 

@@ -24,15 +24,15 @@ func (e *evaluation) moveInstant(n *exprtree.Node) arrow.Array {
 			if by < -mostMonths || by > mostMonths {
 				return 0, false
 			}
-			days, time := floorDivide(v, day)
+			days, time := FloorDivide(v, day)
 			month, dayOfMonth := monthOf(days)
 			return scaleAndAdd(dayOf(month+by, dayOfMonth), day, time)
 		}
 	case exprtree.FloorMonths:
 		move = func(v, _ int64) (int64, bool) {
-			days, _ := floorDivide(v, day)
+			days, _ := FloorDivide(v, day)
 			month, _ := monthOf(days)
-			_, rest := floorDivide(month, n.Constant)
+			_, rest := FloorDivide(month, n.Constant)
 			return scaleAndAdd(dayOf(month-rest, 1), day, 0)
 		}
 	default:
@@ -41,7 +41,7 @@ func (e *evaluation) moveInstant(n *exprtree.Node) arrow.Array {
 			span, origin = 7*day, 3*day // 1970-01-01 was a Thursday
 		}
 		move = func(v, _ int64) (int64, bool) {
-			_, rest := floorDivide(v, span)
+			_, rest := FloorDivide(v, span)
 			rest = (rest + origin) % span
 			return v - rest, v-rest <= v
 		}
@@ -91,7 +91,7 @@ func monthOf(days int64) (month, day int64) {
 
 // dayOf returns the last day of a month up to a given one: days_from_civil of Hinnant.
 func dayOf(months, day int64) int64 {
-	calendarYear, month := floorDivide(months, 12)
+	calendarYear, month := FloorDivide(months, 12)
 	month++
 	leap := calendarYear%4 == 0 && (calendarYear%100 != 0 || calendarYear%400 == 0)
 	length := [13]int64{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month]
@@ -103,6 +103,6 @@ func dayOf(months, day int64) int64 {
 	if month <= 2 {
 		year, fromMarch = year-1, month+9
 	}
-	era, yearOfEra := floorDivide(year, 400)
+	era, yearOfEra := FloorDivide(year, 400)
 	return era*146_097 + yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + (153*fromMarch+2)/5 + day - 1 - 719_468
 }

@@ -30,10 +30,10 @@ func (e *evaluation) castTemporal(n *exprtree.Node) arrow.Array {
 // rescaleTime applies the steps of a cast between temporal types.
 func rescaleTime(v int64, steps exprtree.TemporalCast, wraps bool) (int64, bool) {
 	if steps.Modulo > 0 {
-		_, v = floorDivide(v, steps.Modulo)
+		_, v = FloorDivide(v, steps.Modulo)
 	}
 	if steps.Divide > 0 {
-		v, _ = floorDivide(v, steps.Divide)
+		v, _ = FloorDivide(v, steps.Divide)
 	}
 	fits := true
 	if steps.Multiply > 0 {

@@ -14,7 +14,7 @@ func (e *evaluation) datePart(n *exprtree.Node) arrow.Array {
 	}
 	perSecond := perDay / 86_400
 	part := func(v int64) int64 {
-		days, within := floorDivide(v, perDay)
+		days, within := FloorDivide(v, perDay)
 		switch n.Op {
 		case exprtree.Hour:
 			return within / (3600 * perSecond)
@@ -41,8 +41,8 @@ func (e *evaluation) datePart(n *exprtree.Node) arrow.Array {
 	}))
 }
 
-// floorDivide rounds the quotient down, so the remainder is not negative.
-func floorDivide(v, divisor int64) (quotient, rest int64) {
+// FloorDivide rounds the quotient down, so the remainder is not negative.
+func FloorDivide(v, divisor int64) (quotient, rest int64) {
 	quotient, rest = v/divisor, v%divisor
 	if rest < 0 {
 		return quotient - 1, rest + divisor
@@ -54,10 +54,10 @@ func floorDivide(v, divisor int64) (quotient, rest int64) {
 // Hinnant's "chrono-compatible low-level date algorithms".
 func CalendarPart(op exprtree.Op, days int64) int64 {
 	if op == exprtree.Weekday {
-		_, weekday := floorDivide(days+3, 7) // 1970-01-01 was a Thursday
+		_, weekday := FloorDivide(days+3, 7) // 1970-01-01 was a Thursday
 		return weekday
 	}
-	era, dayOfEra := floorDivide(days+719_468, 146_097)
+	era, dayOfEra := FloorDivide(days+719_468, 146_097)
 	yearOfEra := (dayOfEra - dayOfEra/1_460 + dayOfEra/36_524 - dayOfEra/146_096) / 365
 	dayOfYear := dayOfEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
 	monthFromMarch := (5*dayOfYear + 2) / 153

@@ -8,6 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
 // gatherRecord returns rows of a record as a copy: a slice would keep the whole record in memory.
@@ -144,11 +146,7 @@ func texts(data arrow.ArrayData, width int, rows []int) (offsets, values *arrowm
 // gatherRuns gathers values of any type by runs of rows that follow each other.
 func gatherRuns(values arrow.Array, rows []int) (arrow.Array, error) {
 	var parts []arrow.Array
-	defer func() {
-		for _, part := range parts {
-			part.Release()
-		}
-	}()
+	defer func() { release.Arrow(parts) }()
 	for i := 0; i < len(rows); {
 		end := i + 1
 		for end < len(rows) && rows[end] == rows[end-1]+1 {

@@ -20,6 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/sink/rowgroups"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
@@ -317,9 +318,7 @@ func (e *parquetEncoder) end(ctx context.Context) error {
 }
 
 func (e *parquetEncoder) release() {
-	for _, record := range e.pending {
-		record.Release()
-	}
+	release.Arrow(e.pending)
 	e.pending, e.rows = nil, 0
 }
 

@@ -14,6 +14,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/packed"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -91,7 +92,7 @@ func (t *HostTable) read(ctx context.Context, schema *arrow.Schema, list iter.Se
 	if err != nil {
 		return err
 	}
-	defer func() { releaseRecords(b.pending) }()
+	defer func() { release.Arrow(b.pending) }()
 	plain, number := projection{schema: t.schema}, 0
 	for record, err := range list {
 		if err != nil {
@@ -168,20 +169,14 @@ func dataBytes(data arrow.ArrayData) (bytes int64) {
 	return bytes
 }
 
-func releaseArrays(list []arrow.Array) {
-	for _, a := range list {
-		a.Release()
-	}
-}
-
 // flush packs the first pending rows.
 func (b *hostTableBuilder) flush(ctx context.Context, rows int64) error {
 	if rows == 0 {
 		return nil
 	}
 	first, rest := cut(b.pending, rows)
-	releaseRecords(b.pending)
-	defer releaseRecords(first)
+	release.Arrow(b.pending)
+	defer release.Arrow(first)
 	b.bytes = int64(float64(b.bytes) * float64(b.rows-rows) / float64(b.rows))
 	b.pending, b.rows = rest, b.rows-rows
 	columns := make([]arrow.Array, b.table.schema.NumFields())
@@ -309,8 +304,8 @@ func (t *HostTable) drop() error {
 	if t.references--; t.references > 0 {
 		return nil
 	}
-	releaseRecords(t.segments)
-	releaseArrays(t.joined)
+	release.Arrow(t.segments)
+	release.Arrow(t.joined)
 	t.segments, t.joined = nil, nil
 	if t.pinned == nil {
 		return nil

@@ -256,9 +256,9 @@ func short(err error) bool {
 func (l *loader) loadFirst(ctx context.Context, rows int64) (table *buffer.Buffer, err error) {
 	defer recovered(&err)
 	first, rest := cut(l.pending, rows)
-	defer releaseRecords(first)
+	defer release.Arrow(first)
 	if table, err = l.copy(ctx, first); err != nil {
-		releaseRecords(rest)
+		release.Arrow(rest)
 		return nil, err
 	}
 	left := l.pendingRows - rows
@@ -280,12 +280,6 @@ func cut(list []arrow.Record, rows int64) (first, rest []arrow.Record) {
 		}
 	}
 	return first, rest
-}
-
-func releaseRecords(list []arrow.Record) {
-	for _, record := range list {
-		record.Release()
-	}
 }
 
 // collect reads records until there are enough for a table. arrow-go panics when it cuts
@@ -363,7 +357,7 @@ func (l *loader) takeBatch(ctx context.Context) (err error) {
 }
 
 func (l *loader) drop() error {
-	releaseRecords(l.pending)
+	release.Arrow(l.pending)
 	copied := l.copied
 	l.pending, l.pendingRows, l.copied = nil, 0, nil
 	return copied.Release()

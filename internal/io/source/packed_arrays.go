@@ -151,7 +151,7 @@ func (joinedForm) copy(ctx context.Context, to rawTarget, records []arrow.Record
 	arrays := make([][]arrow.Array, len(places))
 	defer func() {
 		for _, list := range arrays {
-			releaseArrays(list)
+			release.Arrow(list)
 		}
 	}()
 	for i, place := range places {

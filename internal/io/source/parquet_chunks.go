@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
@@ -292,11 +293,7 @@ func hostChunk(c chunks.Chunk, allocator arrowmemory.Allocator) (*arrow.Chunked,
 	}
 	defer d.Close()
 	var arrays []arrow.Array
-	defer func() {
-		for _, each := range arrays {
-			each.Release()
-		}
-	}()
+	defer func() { release.Arrow(arrays) }()
 	for at, end := int64(0), c.First+c.Rows; at < end; {
 		next := end - at
 		if at < c.First {

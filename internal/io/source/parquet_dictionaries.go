@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
 )
 
@@ -101,11 +102,7 @@ func asEncoded(chunk *arrow.Chunked, allocator arrowmemory.Allocator) *arrow.Chu
 		arrays[i] = array.NewDictionaryArray(t, indices, values)
 		indices.Release()
 	}
-	defer func() {
-		for _, each := range arrays {
-			each.Release()
-		}
-	}()
+	defer func() { release.Arrow(arrays) }()
 	return arrow.NewChunked(t, arrays)
 }
 
@@ -122,7 +119,7 @@ func (c *tableCopy) copyEncoded(ctx context.Context, to []*column.Column) (err e
 		return nil
 	}
 	projections := make([]arrow.Record, len(c.records))
-	defer func() { releaseRecords(projections) }()
+	defer func() { release.Arrow(projections) }()
 	for r, record := range c.records {
 		projections[r] = projected(record, places)
 	}
@@ -151,7 +148,7 @@ func projected(record arrow.Record, places []int) arrow.Record {
 // decodedRecords decodes columns of dictionaries on the host, those of the places of a predicate, so that
 // they have the types of a schema. It takes the references to the records.
 func decodedRecords(schema *arrow.Schema, records []arrow.Record, wanted func(place int) bool) []arrow.Record {
-	defer releaseRecords(records)
+	defer release.Arrow(records)
 	decoded, metadata := make([]arrow.Record, len(records)), schema.Metadata()
 	for r, record := range records {
 		fields, columns := schema.Fields(), make([]arrow.Array, record.NumCols())
@@ -165,9 +162,7 @@ func decodedRecords(schema *arrow.Schema, records []arrow.Record, wanted func(pl
 			fields[i].Type = columns[i].DataType()
 		}
 		decoded[r] = array.NewRecord(arrow.NewSchema(fields, &metadata), columns, record.NumRows())
-		for _, c := range columns {
-			c.Release()
-		}
+		release.Arrow(columns)
 	}
 	return decoded
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
@@ -97,11 +98,7 @@ func (c *flatColumn) next(t arrow.DataType, first, rows int64) (*arrow.Chunked, 
 	}
 	c.at += rows
 	var arrays []arrow.Array
-	defer func() {
-		for _, each := range arrays {
-			each.Release()
-		}
-	}()
+	defer func() { release.Arrow(arrays) }()
 	for {
 		array, err := c.decoder.Next(rows)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
@@ -124,11 +125,7 @@ func (c *rawChunk) onHost(ctx context.Context, field arrow.Field, first, rows in
 		encoded: make([]bool, 1), records: schema, processors: NewReadahead(nil).reader(), users: map[*parquetFile]*usedFile{},
 	}
 	var arrays []arrow.Array
-	defer func() {
-		for _, each := range arrays {
-			each.Release()
-		}
-	}()
+	defer func() { release.Arrow(arrays) }()
 	err = p.decode(ctx, 0, func(record arrow.Record) bool {
 		defer record.Release()
 		record.Column(0).Retain()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -166,8 +167,8 @@ func withoutRaw(ctx context.Context, schema *arrow.Schema, records []arrow.Recor
 			decoded = append(decoded, parts...)
 			record.Release()
 			if err != nil {
-				releaseRecords(decoded)
-				releaseRecords(records[i+1:])
+				release.Arrow(decoded)
+				release.Arrow(records[i+1:])
 				return nil, err
 			}
 		}

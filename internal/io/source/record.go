@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -115,9 +116,7 @@ func (r *recordsLeft) next(context.Context) (record arrow.Record, err error) {
 }
 
 func (r *recordsLeft) close(bool) error {
-	for _, record := range r.left {
-		record.Release()
-	}
+	release.Arrow(r.left)
 	r.left = nil
 	return nil
 }

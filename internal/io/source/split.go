@@ -147,7 +147,7 @@ func (d *dealer) take(ctx context.Context, part int) (batch, error) {
 		to := int(d.next % int64(len(d.dealt)))
 		d.next++
 		if d.closed[to] {
-			releaseRecords(b.records)
+			release.Arrow(b.records)
 			continue
 		}
 		d.dealt[to] = append(d.dealt[to], b)
@@ -187,7 +187,7 @@ func (d *dealer) leave(part int, failed bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, b := range d.dealt[part] {
-		releaseRecords(b.records)
+		release.Arrow(b.records)
 	}
 	d.dealt[part], d.closed[part] = nil, true
 	d.notify(part)

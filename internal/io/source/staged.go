@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/driver/perdevice"
 	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
 	"github.com/gpuframe/gpuframe/memory"
@@ -64,7 +65,7 @@ func (s *staged) isReady() bool {
 
 // release gives everything back.
 func (s *staged) release() error {
-	releaseRecords(s.records)
+	release.Arrow(s.records)
 	return s.copied.Release()
 }
 

@@ -6,7 +6,12 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+<<<<<<< HEAD
 	"github.com/apache/arrow/go/v17/arrow/scalar"
+=======
+
+	"github.com/gpuframe/gpuframe/internal/base/release"
+>>>>>>> w-forms
 )
 
 // conversion makes arrays of the type of a file arrays of the type of a table.
@@ -110,7 +115,7 @@ func (c *conversion) sameBounds() bool {
 // chunked converts all arrays of a chunk.
 func (c *conversion) chunked(chunk *arrow.Chunked) (*arrow.Chunked, error) {
 	var arrays []arrow.Array
-	defer func() { releaseAll(arrays) }()
+	defer func() { release.Arrow(arrays) }()
 	for _, each := range chunk.Chunks() {
 		converted, err := c.array(each)
 		if err != nil {
@@ -147,11 +152,7 @@ func (c *conversion) data(data arrow.ArrayData) (arrow.ArrayData, error) {
 		return converted.Data(), nil
 	}
 	children, err := c.children(data)
-	defer func() {
-		for _, child := range children {
-			child.Release()
-		}
-	}()
+	defer func() { release.Arrow(children) }()
 	if err != nil {
 		return nil, err
 	}

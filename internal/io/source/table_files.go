@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/scalar"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
 	"github.com/gpuframe/gpuframe/objectstore"
 )
@@ -220,7 +221,7 @@ func constantRows(value scalar.Scalar, rows int64) (*arrow.Chunked, error) {
 		step = max(1, min(rows, int64(math.MaxInt32/len(v.Data()))))
 	}
 	var arrays []arrow.Array
-	defer func() { releaseAll(arrays) }()
+	defer func() { release.Arrow(arrays) }()
 	for rows > 0 {
 		n := min(step, rows)
 		values, err := scalar.MakeArrayFromScalar(value, int(n), arrowmemory.DefaultAllocator)
@@ -230,12 +231,6 @@ func constantRows(value scalar.Scalar, rows int64) (*arrow.Chunked, error) {
 		arrays, rows = append(arrays, values), rows-n
 	}
 	return arrow.NewChunked(value.DataType(), arrays), nil
-}
-
-func releaseAll(arrays []arrow.Array) {
-	for _, each := range arrays {
-		each.Release()
-	}
 }
 
 // nulls returns a column of nulls.

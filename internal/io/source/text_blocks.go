@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
 // block is a number of whole rows of a text file.
@@ -109,9 +111,7 @@ func (r *blockRecords) Retain() {}
 
 func (r *blockRecords) Release() {
 	r.drop()
-	for _, record := range r.decoded {
-		record.Release()
-	}
+	release.Arrow(r.decoded)
 	r.decoded = nil
 }
 

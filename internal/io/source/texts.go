@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -265,9 +266,7 @@ func (textForm) onHost(_ context.Context, schema *arrow.Schema, record arrow.Rec
 			}
 		}
 		result = append(result, array.NewRecord(schema, columns, values.NumRows()))
-		for _, c := range columns {
-			c.Release()
-		}
+		release.Arrow(columns)
 		row = end
 	}
 	if err := reader.Err(); err != nil && err != io.EOF {

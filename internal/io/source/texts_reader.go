@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -229,8 +230,6 @@ func (r *textReader) record(t *rowText, buffer *arrowmemory.Buffer, length int, 
 		fields[i].Type = columns[i].DataType()
 	}
 	record := array.NewRecord(arrow.NewSchema(fields, nil), columns, rows)
-	for _, c := range columns {
-		c.Release()
-	}
+	release.Arrow(columns)
 	return record
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
@@ -104,10 +105,7 @@ func Sources(keys []Key) ([]Source, error) {
 func Release(sources []Source) error {
 	var failures []error
 	for _, s := range sources {
-		failures = append(failures, s.Column.Release(), s.Ranks.Release())
-		for _, p := range s.Parents {
-			failures = append(failures, p.Release())
-		}
+		failures = append(failures, s.Column.Release(), s.Ranks.Release(), release.All(s.Parents))
 	}
 	return errors.Join(failures...)
 }

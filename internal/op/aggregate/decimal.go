@@ -41,7 +41,7 @@ var TooLong = [2]uint64{0x98a224000000000, 0x4b3b4ca85a86c47a}
 // FitsDecimal reports whether an integer of 192 bits, the lowest word first, has at most 38 digits.
 func FitsDecimal(x [3]uint64) bool {
 	if int64(x[2]) < 0 {
-		x = negated(x)
+		x = Negated(x)
 	}
 	return x[2] == 0 && (x[1] < TooLong[1] || x[1] == TooLong[1] && x[0] < TooLong[0])
 }
@@ -52,7 +52,7 @@ func FitsDecimal(x [3]uint64) bool {
 func DecimalMean(sum [3]uint64, count, factor uint64) (mean [2]uint64, ok bool) {
 	negative := int64(sum[2]) < 0
 	if negative {
-		sum = negated(sum)
+		sum = Negated(sum)
 	}
 	var carry uint64
 	for i, word := range sum {
@@ -73,13 +73,13 @@ func DecimalMean(sum [3]uint64, count, factor uint64) (mean [2]uint64, ok bool) 
 	}
 	ok = FitsDecimal(sum)
 	if negative {
-		sum = negated(sum)
+		sum = Negated(sum)
 	}
 	return [2]uint64(sum[:2]), ok
 }
 
-// negated returns −x of 192 bits, the lowest word first.
-func negated(x [3]uint64) [3]uint64 {
+// Negated returns −x of 192 bits, the lowest word first.
+func Negated(x [3]uint64) [3]uint64 {
 	low, borrow := bits.Sub64(0, x[0], 0)
 	middle, borrow := bits.Sub64(0, x[1], borrow)
 	high, _ := bits.Sub64(0, x[2], borrow)

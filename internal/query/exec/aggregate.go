@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
@@ -100,8 +101,8 @@ func (g *grouping) next(ctx context.Context) (*buffer.Buffer, error) {
 			}
 			continue
 		}
-		if failure := part.release(); failure != nil {
-			return releasing(nil, errors.Join(err, failure), groups)
+		if failure := part.Release(); failure != nil {
+			return nil, errors.Join(err, failure, groups.Release())
 		}
 		if err != nil {
 			return nil, unended(err)
@@ -120,19 +121,19 @@ func (g *grouping) smaller(ctx context.Context, part dividedPart, cause error) (
 		return []dividedPart{part}, nil
 	}
 	if err != nil || !g.divisible() || part.level >= mostLevels {
-		return nil, errors.Join(cause, err, part.release())
+		return nil, errors.Join(cause, err, part.Release())
 	}
 	divided, err := part.byHash(ctx, expr.Hash(g.keyColumns()...), part.level)
 	if err == nil {
 		err = checkDivided(divided)
 	}
 	if err != nil {
-		return nil, errors.Join(cause, err, part.release())
+		return nil, errors.Join(cause, err, part.Release())
 	}
 	for _, p := range divided {
 		parts = append(parts, dividedPart{p, part.level + 1})
 	}
-	return parts, part.release()
+	return parts, part.Release()
 }
 
 // divisible reports whether groups may come in any order.
@@ -167,11 +168,11 @@ func (g *grouping) read(ctx context.Context) (*buffer.Buffer, error) {
 	case err == errEnd:
 		groups, err := g.aggregateTable(ctx, first)
 		if !isShort(err) {
-			return releasing(groups, err, first)
+			return release.OnError(groups, err, first.Release())
 		}
 		return g.collectPartials(ctx, first)
 	case err != nil:
-		return releasing(nil, err, first)
+		return nil, errors.Join(err, first.Release())
 	}
 	return g.collectPartials(ctx, first, second)
 }
@@ -186,7 +187,7 @@ func (g *grouping) emptyResult(ctx context.Context) (*buffer.Buffer, error) {
 		return nil, err
 	}
 	groups, err := g.aggregateTable(ctx, empty)
-	return releasing(groups, err, empty)
+	return release.OnError(groups, err, empty.Release())
 }
 
 // aggregateTable aggregates a table.
@@ -200,7 +201,7 @@ func (g *grouping) aggregateTable(ctx context.Context, table *buffer.Buffer) (*b
 			return g.by(table).Aggregate(ctx, g.aggregates, g.options)
 		}
 		groups, err := group.By(kept, g.plan.Keys()...).Aggregate(ctx, g.aggregates, g.options)
-		return releasing(groups, err, kept)
+		return release.OnError(groups, err, kept.Release())
 	})
 }
 
@@ -220,7 +221,7 @@ func (g *grouping) filtered(ctx context.Context, table *buffer.Buffer) (*buffer.
 		err = nil
 	}
 	if failure := errors.Join(err, matches.Release()); failure != nil {
-		return releasing(kept, failure)
+		return release.OnError(kept, failure)
 	}
 	return kept, nil
 }
@@ -268,7 +269,7 @@ func (g *grouping) partials(ctx context.Context, tables ...*buffer.Buffer) (part
 				limit, err = g.keep(ctx, partials, partial, limit)
 			}
 			if err != nil {
-				return nil, nil, errors.Join(err, partials.release(), rest.release())
+				return nil, nil, errors.Join(err, partials.Release(), rest.Release())
 			}
 		}
 		next, err := g.inputs[0].Next(ctx)
@@ -276,7 +277,7 @@ func (g *grouping) partials(ctx context.Context, tables ...*buffer.Buffer) (part
 			return partials, nil, nil
 		}
 		if err != nil {
-			return nil, nil, errors.Join(err, partials.release())
+			return nil, nil, errors.Join(err, partials.Release())
 		}
 		rest.push(next)
 	}
@@ -314,7 +315,7 @@ func (g *grouping) combine(ctx context.Context, partials *held) (combined bool, 
 		err = results.addAll(ctx, partials.tables)
 	}
 	if err != nil {
-		return false, errors.Join(err, results.release())
+		return false, errors.Join(err, results.Release())
 	}
 	*partials = *results
 	return combined, nil
@@ -339,7 +340,7 @@ func (g *grouping) combineFirst(ctx context.Context, partials, results *held) (f
 	if combined != nil && len(tables) < len(partials.tables) {
 		fewer, err = halvesRows(ctx, combined, tables)
 	}
-	if combined, err = releasing(combined, err, tables...); combined == nil {
+	if combined, err = release.OnError(combined, err, release.All(tables)); combined == nil {
 		return false, err
 	}
 	if err := partials.drop(len(tables)); err != nil {
@@ -351,7 +352,7 @@ func (g *grouping) combineFirst(ctx context.Context, partials, results *held) (f
 // firstHalf releases the other half of some tables.
 func firstHalf(tables []*buffer.Buffer) ([]*buffer.Buffer, error) {
 	half := len(tables) / 2
-	_, err := releasing(nil, nil, tables[half:]...)
+	err := release.All(tables[half:])
 	return tables[:half], err
 }
 
@@ -391,7 +392,7 @@ func (g *grouping) merge(ctx context.Context, partials *held) (*buffer.Buffer, e
 		tables = append(tables, empty)
 	}
 	merged, err := group.Merge(ctx, g.rows, tables, g.aggregates, g.mergeOptions())
-	return releasing(merged, err, tables...)
+	return release.OnError(merged, err, release.All(tables))
 }
 
 // concatAndAggregate aggregates tables and all that follow as one.
@@ -401,17 +402,14 @@ func (g *grouping) concatAndAggregate(ctx context.Context, tables []*buffer.Buff
 		return nil, err
 	}
 	groups, err := g.aggregateTable(ctx, all)
-	return releasing(groups, err, all)
+	return release.OnError(groups, err, all.Release())
 }
 
 // Close implements buffer.Reader.
 func (g *grouping) Close() error {
-	var failures []error
-	for _, p := range g.parts {
-		failures = append(failures, p.release())
-	}
+	err := release.All(g.parts)
 	g.parts = nil
-	return errors.Join(append(failures, g.stage.Close())...)
+	return errors.Join(err, g.stage.Close())
 }
 
 // finish returns the columns of the node. It takes over the table.
@@ -421,18 +419,18 @@ func (g *grouping) finish(ctx context.Context, groups *buffer.Buffer) (*buffer.B
 			return groups, nil
 		}
 		keys, err := columns(groups, g.plan.Schema())
-		return releasing(keys, err, groups)
+		return release.OnError(keys, err, groups.Release())
 	}
 	rows, err := groups.NumRows(ctx)
 	if err != nil {
-		return releasing(nil, err, groups)
+		return nil, errors.Join(err, groups.Release())
 	}
 	if rows == 0 {
 		row, err := g.emptyInputRow(ctx)
-		return releasing(row, err, groups)
+		return release.OnError(row, err, groups.Release())
 	}
 	values, err := columns(groups, g.plan.Schema())
-	return releasing(values, err, groups)
+	return release.OnError(values, err, groups.Release())
 }
 
 // columns returns the columns of a schema.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/kernels/exchange"
 )
 
@@ -37,7 +38,7 @@ func (b *broadcast) allGather(ctx context.Context) (err error) {
 		g.most = min(g.most, copies.settings.Manager.Budget())
 	}
 	g.most /= gatheredShare
-	defer func() { err = errors.Join(err, g.release()) }()
+	defer func() { err = errors.Join(err, g.Release()) }()
 	for {
 		w, table, err := b.below.take(ctx)
 		if err == errEnd {
@@ -57,7 +58,7 @@ func (g *gathering) add(ctx context.Context, w *worker, table *buffer.Buffer) er
 	table, err := g.exact(ctx, w, table)
 	if err == nil && g.bytes+table.Bytes() > g.most {
 		if err = g.send(ctx); err != nil {
-			_, err = releasing(nil, err, table)
+			err = errors.Join(err, table.Release())
 		}
 	}
 	if err != nil {
@@ -86,7 +87,7 @@ func (g *gathering) exact(ctx context.Context, w *worker, table *buffer.Buffer) 
 	if isShort(err) {
 		return table, nil
 	}
-	return releasing(copied, err, table)
+	return release.OnError(copied, err, table.Release())
 }
 
 // send copies the tables that were added to all devices: as one table, or one by one if memory is
@@ -95,7 +96,7 @@ func (g *gathering) send(ctx context.Context) error {
 	if g.areOfSeveral() {
 		copies, err := g.whole(ctx)
 		if err == nil {
-			return errors.Join(g.to.hold(ctx, copies), g.release())
+			return errors.Join(g.to.hold(ctx, copies), g.Release())
 		}
 		if !isShort(err) {
 			return err
@@ -108,7 +109,7 @@ func (g *gathering) send(ctx context.Context) error {
 			return err
 		}
 		g.tables = g.tables[1:]
-		if table, err = releasing(table, first.Release()); err != nil {
+		if table, err = release.OnError(table, first.Release()); err != nil {
 			return err
 		}
 		if err := g.to.sendPieces(ctx, table); err != nil {
@@ -128,8 +129,8 @@ func (g *gathering) areOfSeveral() bool {
 func (g *gathering) whole(ctx context.Context) (copies []*buffer.Buffer, err error) {
 	tables := make([]*buffer.Buffer, 0, len(g.tables))
 	defer func() {
-		if _, failure := releasing(nil, nil, tables...); failure != nil {
-			_, err = releasing(nil, errors.Join(err, failure), copies...)
+		if failure := release.All(tables); failure != nil {
+			err = errors.Join(err, failure, release.All(copies))
 			copies = nil
 		}
 	}()
@@ -150,12 +151,9 @@ func (t ownedTable) acquire(ctx context.Context) (*buffer.Buffer, error) {
 	return table, t.owner.fragment.holdOn(t.owner).failed(err)
 }
 
-// release releases the tables that were not copied.
-func (g *gathering) release() error {
-	var failures []error
-	for _, t := range g.tables {
-		failures = append(failures, t.Release())
-	}
+// Release releases the tables that were not copied.
+func (g *gathering) Release() error {
+	err := release.All(g.tables)
 	g.tables, g.bytes = nil, 0
-	return errors.Join(failures...)
+	return err
 }

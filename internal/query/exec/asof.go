@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
@@ -55,7 +56,7 @@ func (n *nearest) next(ctx context.Context) (*buffer.Buffer, error) {
 func (n *nearest) Close() error {
 	right := n.right
 	n.right = nil
-	_, err := releasing(nil, n.left.release(), right)
+	err := errors.Join(n.left.Release(), right.Release())
 	if failure := n.stage.Close(); err == nil {
 		err = failure
 	}

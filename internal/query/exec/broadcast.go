@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/exchange"
 	"github.com/gpuframe/gpuframe/memory"
@@ -110,7 +111,7 @@ func (b *broadcast) sendPieces(ctx context.Context, table *buffer.Buffer) error 
 	var rest pieces
 	rest.push(table)
 	err := rest.all(ctx, func(piece *buffer.Buffer) error { return b.send(ctx, piece) })
-	return errors.Join(err, rest.release())
+	return errors.Join(err, rest.Release())
 }
 
 // send copies a table to all devices. If memory is short, it copies to none.
@@ -148,8 +149,7 @@ func (b *broadcast) failedTo(err error) error {
 func (b *broadcast) hold(ctx context.Context, copies []*buffer.Buffer) error {
 	for i, c := range copies {
 		if err := b.copies[i].movable(ctx, c); err != nil {
-			_, err = releasing(nil, begunError{b.copies[i].failed(fmt.Errorf("hold a copy: %w", err))}, copies[i+1:]...)
-			return err
+			return errors.Join(begunError{b.copies[i].failed(fmt.Errorf("hold a copy: %w", err))}, release.All(copies[i+1:]))
 		}
 	}
 	return nil
@@ -157,7 +157,7 @@ func (b *broadcast) hold(ctx context.Context, copies []*buffer.Buffer) error {
 
 // close releases the copies that were not read. No worker runs.
 func (b *broadcast) close() error {
-	err := releaseAll(b.copies)
+	err := release.All(b.copies)
 	if b.below != nil {
 		return errors.Join(err, b.below.Close())
 	}

@@ -174,7 +174,7 @@ func (s *Store) leave(kept *keptRows) error {
 	if !last {
 		return nil
 	}
-	return (&held{tables: kept.tables}).release()
+	return (&held{tables: kept.tables}).Release()
 }
 
 // caching reads the rows of a store. If the store is empty, it opens the input in the first
@@ -261,7 +261,7 @@ func (c *caching) read(ctx context.Context) (*keptRows, error) {
 	err := c.readInto(ctx, h, kept)
 	err = errors.Join(err, c.input.Close())
 	if c.input = nil; err != nil {
-		return nil, errors.Join(err, h.release())
+		return nil, errors.Join(err, h.Release())
 	}
 	kept.tables = h.tables
 	return kept, nil

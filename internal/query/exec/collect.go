@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/arrays/hostarray"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -29,13 +30,7 @@ func (s *stage) collect(ctx context.Context, reader buffer.Reader, before ...*bu
 		return nil, err
 	}
 	all, err := h.whole(ctx)
-	return releasingHeld(all, err, h)
-}
-
-// releasingHeld releases tables that were held and, if that fails or something failed before,
-// the result.
-func releasingHeld(table *buffer.Buffer, err error, h *held) (*buffer.Buffer, error) {
-	return releasing(table, errors.Join(err, h.release()))
+	return release.OnError(all, err, h.Release())
 }
 
 // roomShare is the part of the budget, as a divisor, above which a table with room for many more
@@ -60,7 +55,7 @@ func (s *stage) compact(ctx context.Context, table *buffer.Buffer) (*buffer.Buff
 	if isShort(err) {
 		return table, nil
 	}
-	return releasing(compacted, err, table)
+	return release.OnError(compacted, err, table.Release())
 }
 
 // counted is exact for a table with room for many rows, and returns another one as it is.
@@ -76,10 +71,10 @@ func counted(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) 
 func exact(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 	rows, err := table.NumRows(ctx)
 	if err != nil || rows == table.Capacity() {
-		return releasing(table, err)
+		return release.OnError(table, err)
 	}
 	part, err := table.Slice(0, rows)
-	return releasing(part, err, table)
+	return release.OnError(part, err, table.Release())
 }
 
 // Empty returns a table without rows.
@@ -109,7 +104,7 @@ func Collect(ctx context.Context, reader buffer.Reader, settings Settings) (*buf
 			err = fmt.Errorf("the result, of %d tables, does not fit the budget as one: read it in parts with Batches, or raise the budget: %w", count, err)
 		}
 	}
-	if table, err = releasingHeld(table, err, h); err != nil {
+	if table, err = release.OnError(table, err, h.Release()); err != nil {
 		return nil, err
 	}
 	if _, known := table.HostRows(); known && count > 1 {

@@ -29,7 +29,7 @@ func (s *stage) withUsedValues(ctx context.Context, table *buffer.Buffer) (*buff
 		}
 		used, err := s.usedValues(ctx, columns[i])
 		if err != nil {
-			return releasing(nil, errors.Join(err, owned.Release()), table)
+			return nil, errors.Join(err, owned.Release(), table.Release())
 		}
 		owned.Add(used)
 		columns[i], changed = used, true
@@ -38,7 +38,7 @@ func (s *stage) withUsedValues(ctx context.Context, table *buffer.Buffer) (*buff
 		return table, nil
 	}
 	trimmed, err := buffer.New(table.Schema(), columns, table.Rows())
-	return releasing(trimmed, errors.Join(err, owned.Release()), table)
+	return release.OnError(trimmed, err, owned.Release(), table.Release())
 }
 
 // isOrdered reports whether the order of a dictionary's values is part of its type.
@@ -129,14 +129,14 @@ func (s *stage) withDecoded(ctx context.Context, table *buffer.Buffer, names []s
 	for _, name := range names {
 		c, err := table.ColumnByName(name)
 		if err != nil {
-			return releasing(nil, err, table)
+			return nil, errors.Join(err, table.Release())
 		}
 		values, err := dictionary.Decode(ctx, c, s.options())
 		if err != nil {
-			return releasing(nil, err, table)
+			return nil, errors.Join(err, table.Release())
 		}
 		wider, err := table.AppendColumn(arrow.Field{Name: decodedName(name), Type: values.Type(), Nullable: true}, values)
-		if table, err = releasing(wider, errors.Join(err, values.Release()), table); err != nil {
+		if table, err = release.OnError(wider, err, values.Release(), table.Release()); err != nil {
 			return nil, err
 		}
 	}

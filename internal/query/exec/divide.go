@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
@@ -47,7 +48,7 @@ func checkDivided(parts []*held) error {
 		}
 	}
 	if filled < 2 {
-		return errors.Join(errIndivisible, releaseAll(parts))
+		return errors.Join(errIndivisible, release.All(parts))
 	}
 	return nil
 }
@@ -75,7 +76,7 @@ func (h *held) byBounds(ctx context.Context, keys []order.Key, placed bool) ([]*
 	}
 	parts, err := h.divide(ctx, bounds, keys, placed)
 	if err = errors.Join(err, bounds.Release()); err != nil {
-		return nil, errors.Join(err, releaseAll(parts))
+		return nil, errors.Join(err, release.All(parts))
 	}
 	return parts, checkDivided(parts)
 }
@@ -108,32 +109,32 @@ func (h *held) sample(ctx context.Context, keys []order.Key, placed bool) (*buff
 		return err
 	})
 	if err != nil {
-		return releasing(nil, err, samples...)
+		return nil, errors.Join(err, release.All(samples))
 	}
 	all, err := selection.Concat(ctx, samples, h.options())
-	if all, err = releasing(all, err, samples...); err != nil {
+	if all, err = release.OnError(all, err, release.All(samples)); err != nil {
 		return nil, err
 	}
 	sorted, err := order.Sort(ctx, all, keys, h.options())
-	if sorted, err = releasing(sorted, err, all); err != nil {
+	if sorted, err = release.OnError(sorted, err, all.Release()); err != nil {
 		return nil, err
 	}
 	rows, err := sorted.NumRows(ctx)
 	if err != nil {
-		return releasing(nil, err, sorted)
+		return nil, errors.Join(err, sorted.Release())
 	}
 	bounds, _, err := h.spread(ctx, sorted, min(rows, divisions-1), rows)
-	return releasing(bounds, err, sorted)
+	return release.OnError(bounds, err, sorted.Release())
 }
 
 // withPlaces adds a column with the places of rows. It takes the table over.
 func (s *stage) withPlaces(ctx context.Context, table *buffer.Buffer, places []int64) (*buffer.Buffer, error) {
 	c, err := column.FromSlice(ctx, table.Manager(), places, column.SliceOptions{Stream: table.Manager().Stream(), Tag: s.settings.Tag})
 	if err != nil {
-		return releasing(nil, err, table)
+		return nil, errors.Join(err, table.Release())
 	}
 	extended, err := table.AppendColumn(arrow.Field{Name: placeName, Type: c.Type()}, c)
-	return releasing(extended, errors.Join(err, c.Release()), table)
+	return release.OnError(extended, err, c.Release(), table.Release())
 }
 
 // spread returns some rows of a table with equal distances between them, and their numbers.
@@ -148,7 +149,7 @@ func (s *stage) spread(ctx context.Context, table *buffer.Buffer, wanted, rows i
 	}
 	sample, err := selection.Take(ctx, table, indices, s.options())
 	if failure := indices.Release(); failure != nil && err == nil {
-		sample, err = releasing(nil, failure, sample)
+		sample, err = nil, errors.Join(failure, sample.Release())
 	}
 	return sample, numbers, err
 }
@@ -175,7 +176,7 @@ func (h *held) byHashNumbered(ctx context.Context, hash expr.Expr, level int, na
 	}
 	parts, err := h.divideComputed(ctx, bounds, hash, name)
 	if err = errors.Join(err, bounds.Release()); err != nil {
-		return nil, errors.Join(err, releaseAll(parts))
+		return nil, errors.Join(err, release.All(parts))
 	}
 	return parts, nil
 }
@@ -222,11 +223,11 @@ func (h *held) divideComputed(ctx context.Context, bounds *buffer.Buffer, value 
 			return nil, err
 		}
 		wide, err := expr.Project(ctx, table, expressions, h.options())
-		if wide, err = releasing(wide, err, table); err != nil {
+		if wide, err = release.OnError(wide, err, table.Release()); err != nil {
 			return nil, err
 		}
 		parts, err := h.partition(ctx, wide, bounds, []order.Key{{Column: hashName}})
-		if _, err = releasing(nil, err, wide); err != nil {
+		if err = errors.Join(err, wide.Release()); err != nil {
 			return nil, err
 		}
 		if parts, err = narrow(parts, schema); err == nil {
@@ -250,9 +251,8 @@ func withField(schema *arrow.Schema, name string) *arrow.Schema {
 func narrow(parts []*buffer.Buffer, schema *arrow.Schema) ([]*buffer.Buffer, error) {
 	for i, part := range parts {
 		narrowed, err := columns(part, schema)
-		if parts[i], err = releasing(narrowed, err, part); err != nil {
-			_, err = releasing(nil, err, append(parts[:i], parts[i+1:]...)...)
-			return nil, err
+		if parts[i], err = release.OnError(narrowed, err, part.Release()); err != nil {
+			return nil, errors.Join(err, release.All(append(parts[:i], parts[i+1:]...)))
 		}
 	}
 	return parts, nil
@@ -276,7 +276,7 @@ func (h *held) divide(ctx context.Context, bounds *buffer.Buffer, keys []order.K
 			return nil, err
 		}
 		parts, err := h.partition(ctx, wide, bounds, keys)
-		if _, err = releasing(nil, err, wide); err != nil {
+		if err = errors.Join(err, wide.Release()); err != nil {
 			return nil, err
 		}
 		if parts, err = narrow(parts, h.schema); err == nil {
@@ -306,16 +306,15 @@ func (h *held) divideTables(ctx context.Context, partition func(*buffer.Buffer) 
 			}
 			for i := range divided {
 				if err := parts[i].add(ctx, divided[i]); err != nil {
-					_, err = releasing(nil, begunError{fmt.Errorf("hold part %d: %w", i, err)}, divided[i+1:]...)
-					return err
+					return errors.Join(begunError{fmt.Errorf("hold part %d: %w", i, err)}, release.All(divided[i+1:]))
 				}
 			}
 			return nil
 		})
-		return errors.Join(err, rest.release())
+		return errors.Join(err, rest.Release())
 	})
 	if err != nil {
-		return nil, errors.Join(err, releaseAll(parts))
+		return nil, errors.Join(err, release.All(parts))
 	}
 	return parts, nil
 }
@@ -329,7 +328,7 @@ func (h *held) partition(ctx context.Context, table, bounds *buffer.Buffer, keys
 	}
 	defer func() {
 		if failure := divided.Release(); failure != nil || err != nil {
-			_, err = releasing(nil, errors.Join(err, failure), parts...)
+			err = errors.Join(err, failure, release.All(parts))
 			parts = nil
 		}
 	}()
@@ -345,7 +344,7 @@ func (h *held) partition(ctx context.Context, table, bounds *buffer.Buffer, keys
 			return parts, err
 		}
 		part, err := selection.Compact(ctx, slice, h.options())
-		if part, err = releasing(part, err, slice); err == nil {
+		if part, err = release.OnError(part, err, slice.Release()); err == nil {
 			part, err = h.withUsedValues(ctx, part)
 		}
 		if err != nil {

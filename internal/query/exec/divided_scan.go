@@ -2,11 +2,11 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/memory"
@@ -114,11 +114,7 @@ func (f *fragment) behind(ctx context.Context, reader, slow, scan int, taken <-c
 func (d *dividedSource) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var failures []error
-	for _, p := range d.parts {
-		failures = append(failures, p.Close())
-	}
-	return errors.Join(failures...)
+	return release.CloseAll(d.parts)
 }
 
 // trackedPart notes the ordinals of tables.

@@ -6,6 +6,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -19,11 +20,11 @@ func Exact(ctx context.Context, table *buffer.Buffer, settings Settings) (*buffe
 	}
 	if isSmall(table, settings.Manager) {
 		view, err := first(ctx, table)
-		return releasing(view, err, table)
+		return release.OnError(view, err, table.Release())
 	}
 	s := stage{settings: settings}
 	exact, err := selection.Compact(ctx, table, s.options())
-	return releasing(exact, err, table)
+	return release.OnError(exact, err, table.Release())
 }
 
 // exactToMove is [Exact] for a table that moves to another device. Whole tables of other managers,

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -185,19 +186,11 @@ func (o *opener) openAll(ctx context.Context, nodes []plan.Node) (readers []buff
 	for _, n := range nodes {
 		reader, err := o.open(ctx, n)
 		if err != nil {
-			return nil, errors.Join(err, closeAll(readers))
+			return nil, errors.Join(err, release.CloseAll(readers))
 		}
 		readers = append(readers, reader)
 	}
 	return readers, nil
-}
-
-func closeAll(readers []buffer.Reader) error {
-	var failures []error
-	for _, r := range readers {
-		failures = append(failures, r.Close())
-	}
-	return errors.Join(failures...)
 }
 
 // stage is the common part of the readers of nodes.
@@ -220,7 +213,7 @@ func (s *stage) Schema() *arrow.Schema { return s.node.Schema() }
 func (s *stage) Close() error {
 	inputs := s.inputs
 	s.inputs = nil
-	return closeAll(inputs)
+	return release.CloseAll(inputs)
 }
 
 // Next is the end: a stage by itself has no tables.
@@ -288,7 +281,7 @@ func (m *mapping) add(ctx context.Context, table *buffer.Buffer) error {
 }
 
 // Close implements buffer.Reader.
-func (m *mapping) Close() error { return errors.Join(m.pieces.release(), m.stage.Close()) }
+func (m *mapping) Close() error { return errors.Join(m.pieces.Release(), m.stage.Close()) }
 
 // once makes its whole result in the first call of Next. make returns nil for no table.
 type once struct {
@@ -316,21 +309,4 @@ func unended(err error) error {
 		return io.ErrUnexpectedEOF
 	}
 	return err
-}
-
-// releasing releases tables and, if that fails or something failed before, the result.
-func releasing(table *buffer.Buffer, err error, tables ...*buffer.Buffer) (*buffer.Buffer, error) {
-	failures := []error{err}
-	for _, t := range tables {
-		if t != nil {
-			failures = append(failures, t.Release())
-		}
-	}
-	if err = errors.Join(failures...); err == nil {
-		return table, nil
-	}
-	if table != nil {
-		err = errors.Join(err, table.Release())
-	}
-	return nil, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -76,10 +77,7 @@ func (f *filtering) filter(ctx context.Context, table *buffer.Buffer) (*buffer.B
 		f.matches = nil
 		if f.matched == table {
 			kept, err := matches.Copy(ctx, f.plan.Columns(), f.options())
-			if failure := matches.Release(); failure != nil {
-				return releasing(kept, errors.Join(err, failure))
-			}
-			return kept, err
+			return release.OnError(kept, err, matches.Release())
 		}
 		if err := matches.Release(); err != nil {
 			return nil, err

@@ -265,7 +265,7 @@ func (w *worker) run(ctx context.Context) {
 			if err = w.yield(ctx, orderedTable{table, w.ordinal()}); err == nil {
 				continue
 			}
-			_, err = releasing(nil, err, table)
+			err = errors.Join(err, table.Release())
 		}
 		w.fragment.abort(err)
 		return
@@ -332,7 +332,7 @@ func (f *fragment) abort(err error) {
 
 // Close implements buffer.Reader. It waits for the workers.
 func (f *fragment) Close() error {
-	failures := []error{f.moving.release()}
+	failures := []error{f.moving.Release()}
 	if f.stop != nil {
 		f.stop(nil)
 	}

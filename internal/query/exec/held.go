@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/packed"
 	"github.com/gpuframe/gpuframe/kernels/join"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -122,8 +123,8 @@ func (s *stage) hold(ctx context.Context, reader buffer.Reader, before ...*buffe
 	h := &held{stage: s, schema: reader.Schema()}
 	for i, table := range before {
 		if err := h.add(ctx, table); err != nil {
-			_, err = releasing(nil, err, before[i+1:]...)
-			return nil, errors.Join(err, h.release())
+			err = errors.Join(err, release.All(before[i+1:]))
+			return nil, errors.Join(err, h.Release())
 		}
 	}
 	for {
@@ -135,7 +136,7 @@ func (s *stage) hold(ctx context.Context, reader buffer.Reader, before ...*buffe
 			err = h.add(ctx, table)
 		}
 		if err != nil {
-			return nil, errors.Join(err, h.release())
+			return nil, errors.Join(err, h.Release())
 		}
 	}
 }
@@ -206,11 +207,7 @@ func (h *held) addAll(ctx context.Context, tables []heldTable) error {
 func (h *held) drop(n int) error {
 	dropped := h.tables[:n]
 	h.tables = h.tables[n:]
-	var failures []error
-	for _, t := range dropped {
-		failures = append(failures, t.Release())
-	}
-	return errors.Join(failures...)
+	return release.All(dropped)
 }
 
 // acquire returns all tables.
@@ -220,8 +217,7 @@ func (h *held) acquire(ctx context.Context) ([]*buffer.Buffer, error) {
 	}
 	list, err := h.acquireTables(ctx)
 	if err != nil {
-		_, err = releasing(nil, err, list...)
-		return nil, err
+		return nil, errors.Join(err, release.All(list))
 	}
 	return list, nil
 }
@@ -253,7 +249,7 @@ func (h *held) whole(ctx context.Context) (*buffer.Buffer, error) {
 		return nil, err
 	}
 	if err := cancel.Error(ctx); err != nil {
-		return releasing(nil, err, tables...)
+		return nil, errors.Join(err, release.All(tables))
 	}
 	if len(tables) == 0 {
 		return Empty(ctx, h.settings.Manager, h.schema, h.settings.Tag)
@@ -262,7 +258,7 @@ func (h *held) whole(ctx context.Context) (*buffer.Buffer, error) {
 	if err == nil {
 		err = cancel.Error(ctx)
 	}
-	return releasing(all, err, tables...)
+	return release.OnError(all, err, release.All(tables))
 }
 
 // each calls f with each table. f does not keep it.
@@ -300,30 +296,15 @@ func (h *held) pop(ctx context.Context) (*buffer.Buffer, error) {
 		return nil, err
 	}
 	h.tables = h.tables[1:]
-	return releasing(table, first.Release())
+	return release.OnError(table, first.Release())
 }
 
-// release releases the tables. Further calls do nothing.
-func (h *held) release() error {
+// Release releases the tables. Further calls do nothing.
+func (h *held) Release() error {
 	if h == nil {
 		return nil
 	}
-	var failures []error
-	if h.first != nil {
-		failures = append(failures, h.first.Release())
-	}
-	for _, t := range h.tables {
-		failures = append(failures, t.Release())
-	}
+	err := errors.Join(h.first.Release(), release.All(h.tables))
 	h.first, h.tables = nil, nil
-	return errors.Join(failures...)
-}
-
-// releaseAll releases several sequences.
-func releaseAll(list []*held) error {
-	var failures []error
-	for _, h := range list {
-		failures = append(failures, h.release())
-	}
-	return errors.Join(failures...)
+	return err
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
@@ -22,7 +23,7 @@ func (r interruptible) Next(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	table, err := r.Reader.Next(ctx)
 	if err == nil && ctx.Err() != nil {
-		return releasing(nil, r.stage.failed(cancel.Error(ctx)), table)
+		return nil, errors.Join(r.stage.failed(cancel.Error(ctx)), table.Release())
 	}
 	return table, err
 }

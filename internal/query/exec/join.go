@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/join"
@@ -69,7 +70,7 @@ func (j *joining) next(ctx context.Context) (*buffer.Buffer, error) {
 		switch {
 		case j.chunked != nil:
 			if joined, err = j.chunked.next(ctx); err == errEnd {
-				err = j.chunked.release()
+				err = j.chunked.Release()
 				j.chunked = nil
 			}
 		case !j.left.isEmpty():
@@ -100,7 +101,7 @@ func (j *joining) start(ctx context.Context) error {
 	if !j.streams() {
 		left, err := j.hold(ctx, j.inputs[0])
 		if err != nil {
-			return errors.Join(err, right.release())
+			return errors.Join(err, right.Release())
 		}
 		j.parts = append(j.parts, joinPart{left: left, right: right})
 		return nil
@@ -145,7 +146,7 @@ func (j *joining) short(ctx context.Context, err error) error {
 	if !isTooLarge(err) {
 		return err
 	}
-	_, failure := releasing(nil, j.index.release(), j.right)
+	failure := errors.Join(j.index.Release(), j.right.Release())
 	j.right = nil
 	tables := j.left.take()
 	reader := buffer.Reader(&stage{node: j.plan.Inputs()[0]})
@@ -156,11 +157,10 @@ func (j *joining) short(ctx context.Context, err error) error {
 	part := j.current
 	j.current = joinPart{}
 	if failure != nil {
-		_, err = releasing(nil, errors.Join(err, failure, part.right.release()), tables...)
-		return err
+		return errors.Join(err, failure, part.right.Release(), release.All(tables))
 	}
 	if part.left, failure = j.hold(ctx, reader, tables...); failure != nil {
-		return errors.Join(err, failure, part.right.release())
+		return errors.Join(err, failure, part.right.Release())
 	}
 	part.divide = err
 	j.parts = append(j.parts, part)
@@ -169,7 +169,7 @@ func (j *joining) short(ctx context.Context, err error) error {
 
 // endPart releases the right side of a part after the end of its left side.
 func (j *joining) endPart() error {
-	_, err := releasing(nil, errors.Join(j.index.release(), j.current.right.release()), j.right)
+	err := errors.Join(j.index.Release(), j.current.right.Release(), j.right.Release())
 	j.right, j.current = nil, joinPart{}
 	return err
 }
@@ -186,17 +186,17 @@ func (j *joining) part(ctx context.Context, part joinPart) (*buffer.Buffer, erro
 		if err == nil && j.streams() {
 			j.left.push(left)
 			j.right, j.current = right, joinPart{right: part.right, level: part.level}
-			return nil, part.left.release()
+			return nil, part.left.Release()
 		}
 		var joined *buffer.Buffer
 		if err == nil {
 			joined, err = j.join(ctx, left, right)
 		}
-		if joined, err = releasing(joined, err, left, right); err == nil {
-			return releasing(joined, errors.Join(part.left.release(), part.right.release()))
+		if joined, err = release.OnError(joined, err, left.Release(), right.Release()); err == nil {
+			return release.OnError(joined, part.left.Release(), part.right.Release())
 		}
 		if !isTooLarge(err) {
-			return nil, errors.Join(err, part.left.release(), part.right.release())
+			return nil, errors.Join(err, part.left.Release(), part.right.Release())
 		}
 	}
 	failure := errIndivisible
@@ -210,7 +210,7 @@ func (j *joining) part(ctx context.Context, part joinPart) (*buffer.Buffer, erro
 	if failure != nil {
 		failure = errors.Join(err, failure)
 	}
-	return nil, errors.Join(failure, part.left.release(), part.right.release())
+	return nil, errors.Join(failure, part.left.Release(), part.right.Release())
 }
 
 // divide divides both sides of a part.
@@ -225,7 +225,7 @@ func (j *joining) divide(ctx context.Context, part joinPart) error {
 	}
 	right, err := part.right.byHash(ctx, j.hash(rightKeys, part.right), part.level)
 	if err != nil {
-		return errors.Join(err, releaseAll(left))
+		return errors.Join(err, release.All(left))
 	}
 	var parts []joinPart
 	for i := range divisions {
@@ -235,7 +235,7 @@ func (j *joining) divide(ctx context.Context, part joinPart) error {
 		parts = append(parts, joinPart{left: left[i], right: right[i], level: part.level + 1})
 	}
 	if len(parts) < 2 {
-		return errors.Join(errIndivisible, releaseAll(left), releaseAll(right))
+		return errors.Join(errIndivisible, release.All(left), release.All(right))
 	}
 	j.parts = append(j.parts, parts...)
 	return nil
@@ -283,10 +283,10 @@ func (j *joining) joinOptions() join.Options {
 
 // Close implements buffer.Reader.
 func (j *joining) Close() error {
-	err := errors.Join(j.endPart(), j.left.release(), j.chunked.release())
+	err := errors.Join(j.endPart(), j.left.Release(), j.chunked.Release())
 	j.chunked = nil
 	for _, p := range j.parts {
-		err = errors.Join(err, p.left.release(), p.right.release())
+		err = errors.Join(err, p.left.Release(), p.right.Release())
 	}
 	j.parts = nil
 	return errors.Join(err, j.stage.Close())

@@ -7,6 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/join"
@@ -113,8 +114,7 @@ func (c *chunked) readTables(ctx context.Context) error {
 	tables := []*buffer.Buffer{table}
 	for bytes < most && !c.right.isEmpty() {
 		if table, err = c.right.pop(ctx); err != nil {
-			_, err = releasing(nil, err, tables...)
-			return err
+			return errors.Join(err, release.All(tables))
 		}
 		tables = append(tables, table)
 		bytes += table.Bytes()
@@ -126,7 +126,7 @@ func (c *chunked) readTables(ctx context.Context) error {
 		}
 		return nil
 	}
-	if all, err = releasing(all, err, tables...); err != nil {
+	if all, err = release.OnError(all, err, release.All(tables)); err != nil {
 		return err
 	}
 	c.chunks.push(all)
@@ -201,24 +201,18 @@ func (c *chunked) rest(ctx context.Context) (*buffer.Buffer, error) {
 			return nil, err
 		}
 		joined, err := c.join(ctx, left, empty)
-		return releasing(joined, err, empty)
+		return release.OnError(joined, err, empty.Release())
 	})
 }
 
-// release releases all that the join holds.
-func (c *chunked) release() error {
+// Release releases all that the join holds.
+func (c *chunked) Release() error {
 	if c == nil {
 		return nil
 	}
-	failures := []error{c.chunks.release(), c.alone.release(), releaseAll([]*held{c.right, c.left, c.joined, c.unmatched, c.unmatchedStill})}
-	for _, p := range c.pairs {
-		failures = append(failures, p.release())
-	}
-	if c.chunk != nil {
-		failures = append(failures, c.chunk.Release())
-	}
+	err := errors.Join(c.chunks.Release(), c.alone.Release(), release.All([]*held{c.right, c.left, c.joined, c.unmatched, c.unmatchedStill}), release.All(c.pairs), c.chunk.Release())
 	c.pairs, c.chunk = nil, nil
-	return errors.Join(failures...)
+	return err
 }
 
 // pair is a table of the left side and a chunk of the right side, or parts of them.
@@ -234,7 +228,7 @@ func (p pair) retain() error {
 	return nil
 }
 
-func (p pair) release() error { return errors.Join(p.left.Release(), p.right.Release()) }
+func (p pair) Release() error { return errors.Join(p.left.Release(), p.right.Release()) }
 
 // halved returns two pairs that have the pairs of rows of one. It cuts the larger table, or the other
 // one if that has few rows. ofLeft is set if it cut the left one.
@@ -254,12 +248,10 @@ func (p pair) halved(ctx context.Context) (list []pair, ofLeft, ok bool, err err
 	// Each pair has a reference to the table that was not cut.
 	other := p.side(!ofLeft)
 	if err := other.Retain(); err != nil {
-		_, err = releasing(nil, err, first, second)
-		return nil, false, false, err
+		return nil, false, false, errors.Join(err, first.Release(), second.Release())
 	}
 	if err := other.Retain(); err != nil {
-		_, err = releasing(nil, err, first, second, other)
-		return nil, false, false, err
+		return nil, false, false, errors.Join(err, first.Release(), second.Release(), other.Release())
 	}
 	return list, ofLeft, true, nil
 }
@@ -292,7 +284,7 @@ func (c *chunked) joinPair(ctx context.Context) (*buffer.Buffer, error) {
 	joined, err := c.tables(ctx, p, kind)
 	if err == nil {
 		c.pairs = c.pairs[:last]
-		return releasing(joined, p.release())
+		return release.OnError(joined, p.Release())
 	}
 	if isTooLarge(err) {
 		err = c.dividePair(ctx, p, err)
@@ -307,8 +299,8 @@ func (c *chunked) dividePair(ctx context.Context, p pair, cause error) error {
 		return errors.Join(cause, err)
 	}
 	c.pairs = c.pairs[:len(c.pairs)-1]
-	if err := p.release(); err != nil {
-		return errors.Join(err, parts[0].release(), parts[1].release())
+	if err := p.Release(); err != nil {
+		return errors.Join(err, parts[0].Release(), parts[1].Release())
 	}
 	first, second := parts[0], parts[1]
 	if c.kind == join.Semi && !ofLeft {
@@ -322,8 +314,8 @@ func (c *chunked) dividePair(ctx context.Context, p pair, cause error) error {
 				err = errors.Join(err, left.Release())
 			}
 		}
-		if err = errors.Join(err, rest.release(), second.release()); err != nil {
-			return errors.Join(err, first.release())
+		if err = errors.Join(err, rest.Release(), second.Release()); err != nil {
+			return errors.Join(err, first.Release())
 		}
 	} else {
 		c.pairs = append(c.pairs, second)
@@ -351,7 +343,7 @@ func (c *chunked) keepUnmatched(ctx context.Context, p pair, to *held) error {
 		if err = c.keepUnmatched(ctx, first, to); err == nil {
 			err = c.keepUnmatched(ctx, second, to)
 		}
-		return errors.Join(err, first.release(), second.release())
+		return errors.Join(err, first.Release(), second.Release())
 	}
 	rest := c.none()
 	err = c.keepUnmatched(ctx, first, rest)
@@ -361,7 +353,7 @@ func (c *chunked) keepUnmatched(ctx context.Context, p pair, to *held) error {
 			err = errors.Join(c.keepUnmatched(ctx, pair{left, second.right}, to), left.Release())
 		}
 	}
-	return errors.Join(err, rest.release(), first.release(), second.release())
+	return errors.Join(err, rest.Release(), first.Release(), second.Release())
 }
 
 // none returns a sequence for rows of the left side.
@@ -385,5 +377,5 @@ func (c *chunked) tables(ctx context.Context, p pair, kind join.Kind) (*buffer.B
 		columns[i] = joined.Column(i)
 	}
 	half, err := op.Table(c.Schema(), columns, joined.Rows())
-	return releasing(half, err, joined)
+	return release.OnError(half, err, joined.Release())
 }

@@ -18,8 +18,8 @@ type rightIndex struct {
 	failed bool
 }
 
-// release releases the index. The next table is the first one again.
-func (x *rightIndex) release() error {
+// Release releases the index. The next table is the first one again.
+func (x *rightIndex) Release() error {
 	built := x.built
 	*x = rightIndex{}
 	return built.Release()

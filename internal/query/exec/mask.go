@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/scalar"
@@ -131,7 +132,7 @@ func (f *filtering) count(ctx context.Context, bits *column.Column) (int64, erro
 		return 0, err
 	}
 	counts, err := reduce.Scalars(ctx, table, []reduce.Aggregate{reduce.CountAll().Where(expr.Col(name))}, f.options())
-	if _, err = releasing(nil, err, table); err != nil {
+	if err = errors.Join(err, table.Release()); err != nil {
 		return 0, err
 	}
 	return counts[0].(*scalar.Int64).Value, nil

@@ -96,7 +96,7 @@ func draw(s *stage, n *plan.Draw) func(context.Context) (*buffer.Buffer, error) 
 			return nil, err
 		}
 		sample, err := s.drawn(ctx, n.Options(), all)
-		return releasing(sample, err, all)
+		return release.OnError(sample, err, all.Release())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
@@ -35,7 +36,7 @@ func (f *fitting) Next(ctx context.Context) (*buffer.Buffer, error) {
 		}
 		if differ(table.Schema(), f.schema, layout.Wider) {
 			wide, err := selection.Widen(ctx, table, f.schema, f.stage.options())
-			if table, err = releasing(wide, err, table); err != nil {
+			if table, err = release.OnError(wide, err, table.Release()); err != nil {
 				return nil, f.stage.failed(err)
 			}
 		}
@@ -53,7 +54,7 @@ func (f *fitting) Next(ctx context.Context) (*buffer.Buffer, error) {
 }
 
 // Close implements buffer.Reader.
-func (f *fitting) Close() error { return errors.Join(f.pieces.release(), f.Reader.Close()) }
+func (f *fitting) Close() error { return errors.Join(f.pieces.Release(), f.Reader.Close()) }
 
 // differ reports whether change gives other types for those of a table and of the plan.
 func differ(schema, planned *arrow.Schema, change func(t, like arrow.DataType) (arrow.DataType, bool)) bool {
@@ -107,5 +108,5 @@ func (s *stage) widening(ctx context.Context, table *buffer.Buffer, apply func(*
 		return nil, err
 	}
 	result, err = apply(wide)
-	return releasing(result, err, wide)
+	return release.OnError(result, err, wide.Release())
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
@@ -61,7 +62,7 @@ func (s *sorting) next(ctx context.Context) (*buffer.Buffer, error) {
 			if failure == nil {
 				slices.Reverse(smaller)
 				s.parts = append(s.parts, smaller...)
-				err = part.release()
+				err = part.Release()
 				if err == nil {
 					continue
 				}
@@ -69,8 +70,8 @@ func (s *sorting) next(ctx context.Context) (*buffer.Buffer, error) {
 			}
 			err = errors.Join(err, failure)
 		}
-		if failure := part.release(); failure != nil {
-			return releasing(nil, errors.Join(err, failure), sorted)
+		if failure := part.Release(); failure != nil {
+			return nil, errors.Join(err, failure, sorted.Release())
 		}
 		return sorted, unended(err)
 	}
@@ -83,14 +84,14 @@ func (s *sorting) sort(ctx context.Context, part *held) (*buffer.Buffer, error) 
 		return nil, err
 	}
 	sorted, err := s.widening(ctx, all, func(all *buffer.Buffer) (*buffer.Buffer, error) { return order.Sort(ctx, all, s.keys, s.options()) })
-	return releasing(sorted, err, all)
+	return release.OnError(sorted, err, all.Release())
 }
 
 // Close implements buffer.Reader.
 func (s *sorting) Close() error {
 	parts := s.parts
 	s.parts = nil
-	return errors.Join(releaseAll(parts), s.stage.Close())
+	return errors.Join(release.All(parts), s.stage.Close())
 }
 
 // firstRow is the name of the column with the row of each group.
@@ -104,7 +105,7 @@ func distinct(s *stage, n *plan.Distinct) func(context.Context) (*buffer.Buffer,
 			return nil, err
 		}
 		firsts, err := s.firstRows(ctx, all, n.Columns())
-		return releasing(firsts, err, all)
+		return release.OnError(firsts, err, all.Release())
 	}
 }
 
@@ -125,8 +126,8 @@ func (s *stage) firstRows(ctx context.Context, all *buffer.Buffer, names []strin
 	}
 	rows, err := groups.ColumnByName(firstRow)
 	if err != nil {
-		return releasing(nil, err, groups)
+		return nil, errors.Join(err, groups.Release())
 	}
 	firsts, err := selection.TakeWith(ctx, all, rows, selection.TakeOptions{Options: s.options(), Bounds: selection.Trust, Distinct: true})
-	return releasing(firsts, err, groups)
+	return release.OnError(firsts, err, groups.Release())
 }

@@ -97,7 +97,7 @@ func (p *partitioning) next(ctx context.Context) (*buffer.Buffer, error) {
 		return nil, err
 	}
 	narrowed, err := columns(table, p.Schema())
-	return releasing(narrowed, err, table)
+	return release.OnError(narrowed, err, table.Release())
 }
 
 // first returns all rows. If memory is short, it computes the parts instead and returns nil.
@@ -108,11 +108,11 @@ func (p *partitioning) first(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	computed, err := p.computed(ctx, all)
 	if err == nil || !isShort(err) || p.keys == nil {
-		return releasingHeld(computed, err, all)
+		return release.OnError(computed, err, all.Release())
 	}
 	parts, failure := p.divided(ctx, dividedPart{held: all})
 	if failure != nil {
-		return nil, errors.Join(err, failure, all.release())
+		return nil, errors.Join(err, failure, all.Release())
 	}
 	return nil, p.computeParts(ctx, parts)
 }
@@ -124,7 +124,7 @@ func (p *partitioning) computed(ctx context.Context, part *held) (*buffer.Buffer
 		return nil, err
 	}
 	windows, err := p.widening(ctx, table, func(table *buffer.Buffer) (*buffer.Buffer, error) { return p.compute(ctx, table) })
-	return releasing(windows, err, table)
+	return release.OnError(windows, err, table.Release())
 }
 
 // divided divides a part, which it releases unless it fails. The rows get their numbers the first
@@ -147,8 +147,8 @@ func (p *partitioning) divided(ctx context.Context, part dividedPart) ([]divided
 			parts = append(parts, dividedPart{h, part.level + 1})
 		}
 	}
-	if err := part.release(); err != nil {
-		return nil, errors.Join(err, releaseAll(smaller))
+	if err := part.Release(); err != nil {
+		return nil, errors.Join(err, release.All(smaller))
 	}
 	return parts, nil
 }
@@ -160,11 +160,11 @@ func (p *partitioning) computeParts(ctx context.Context, parts []dividedPart) er
 		part := parts[len(parts)-1]
 		parts = parts[:len(parts)-1]
 		smaller, err := p.computePart(ctx, part, results)
-		if err = errors.Join(err, part.release()); err != nil {
+		if err = errors.Join(err, part.Release()); err != nil {
 			for _, rest := range append(parts, smaller...) {
-				err = errors.Join(err, rest.release())
+				err = errors.Join(err, rest.Release())
 			}
-			return errors.Join(err, results.release())
+			return errors.Join(err, results.Release())
 		}
 		parts = append(parts, smaller...)
 	}
@@ -202,7 +202,7 @@ func (p *partitioning) computePart(ctx context.Context, part dividedPart, result
 // keep adds the result of a part, which it takes over, to others.
 func (p *partitioning) keep(ctx context.Context, results *held, table *buffer.Buffer) error {
 	narrowed, err := columns(table, results.schema)
-	if narrowed, err = releasing(narrowed, err, table); err != nil {
+	if narrowed, err = release.OnError(narrowed, err, table.Release()); err != nil {
 		return err
 	}
 	return results.add(ctx, narrowed)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 
@@ -65,7 +66,7 @@ func (p *partialGroups) next(ctx context.Context) (*buffer.Buffer, error) {
 			return nil, unended(err)
 		}
 		if partials == nil {
-			return releasing(nil, fmt.Errorf("the aggregates have no partial results: %w", device.ErrNotSupported), unused...)
+			return nil, errors.Join(fmt.Errorf("the aggregates have no partial results: %w", device.ErrNotSupported), release.All(unused))
 		}
 		p.partials = partials
 		if len(partials.tables) > 1 {
@@ -78,7 +79,7 @@ func (p *partialGroups) next(ctx context.Context) (*buffer.Buffer, error) {
 }
 
 // Close implements buffer.Reader.
-func (p *partialGroups) Close() error { return errors.Join(p.partials.release(), p.grouping.Close()) }
+func (p *partialGroups) Close() error { return errors.Join(p.partials.Release(), p.grouping.Close()) }
 
 // newMerging makes the reader of the groups of partial results.
 func newMerging(s *stage, n *plan.Merge) (buffer.Reader, error) {
@@ -103,7 +104,7 @@ func (g *grouping) readPartials(ctx context.Context) (*buffer.Buffer, error) {
 			limit, err = g.keep(ctx, partials, partial, limit)
 		}
 		if err != nil {
-			return nil, errors.Join(err, partials.release())
+			return nil, errors.Join(err, partials.Release())
 		}
 	}
 	if partials.isEmpty() {

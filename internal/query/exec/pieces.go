@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
 // pieces are tables to work on, the next one last. If memory does not suffice for one, its join has
@@ -35,8 +36,7 @@ func (p *pieces) cut(ctx context.Context, table *buffer.Buffer, bytes, most uint
 		}
 	}
 	if err = errors.Join(err, table.Release()); err != nil {
-		_, err = releasing(nil, err, list...)
-		return err
+		return errors.Join(err, release.All(list))
 	}
 	for _, piece := range slices.Backward(list) {
 		p.push(piece)
@@ -65,7 +65,7 @@ func (p *pieces) next(ctx context.Context, apply func(*buffer.Buffer) (*buffer.B
 		applied, err := apply(piece)
 		if err == nil {
 			p.list = p.list[:at]
-			return releasing(applied, nil, piece)
+			return release.OnError(applied, piece.Release())
 		}
 		if !isTooLarge(err) || errors.As(err, new(begunError)) {
 			return nil, err
@@ -106,10 +106,9 @@ func (p *pieces) take() []*buffer.Buffer {
 	return list
 }
 
-// release releases the pieces.
-func (p *pieces) release() error {
-	_, err := releasing(nil, nil, p.take()...)
-	return err
+// Release releases the pieces.
+func (p *pieces) Release() error {
+	return release.All(p.take())
 }
 
 // halves returns the two halves of a table, unless it has fewer than least rows.

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/random"
 	"github.com/gpuframe/gpuframe/memory"
@@ -77,8 +78,5 @@ func (s *stage) withNumbers(ctx context.Context, table *buffer.Buffer, name stri
 		return nil, err
 	}
 	numbered, err := table.AppendColumn(arrow.Field{Name: name, Type: numbers.Type()}, numbers)
-	if failure := numbers.Release(); failure != nil {
-		return releasing(nil, failure, numbered)
-	}
-	return numbered, err
+	return release.OnError(numbered, err, numbers.Release())
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -107,7 +108,7 @@ func (m *measured) Next(ctx context.Context) (*buffer.Buffer, error) {
 			err = m.manager.Stream().Synchronize(ctx)
 		}
 		if err != nil {
-			table, err = releasing(nil, err, table)
+			table, err = nil, errors.Join(err, table.Release())
 		}
 	}
 	m.profile.mu.Lock()

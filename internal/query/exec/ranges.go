@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/exchange"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -152,7 +153,7 @@ func (r *ranges) sampleRest(ctx context.Context, local *rangeRows) error {
 			return err
 		}
 		err = r.sample(ctx, local, table, t.rows)
-		if _, err = releasing(nil, err, table); err != nil {
+		if err = errors.Join(err, table.Release()); err != nil {
 			return err
 		}
 	}
@@ -168,7 +169,7 @@ func (r *ranges) sample(ctx context.Context, local *rangeRows, table *buffer.Buf
 		return err
 	}
 	keys, err := local.project(ctx, spread, r.columns)
-	if keys, err = releasing(keys, err, spread); err != nil {
+	if keys, err = release.OnError(keys, err, spread.Release()); err != nil {
 		return err
 	}
 	for _, number := range numbers {
@@ -190,7 +191,7 @@ func (l *rangeRows) unite(ctx context.Context) error {
 	samples := l.samples
 	l.samples = nil
 	all, err := selection.Concat(ctx, samples, l.options())
-	if all, err = releasing(all, err, samples...); err == nil {
+	if all, err = release.OnError(all, err, release.All(samples)); err == nil {
 		l.samples = []*buffer.Buffer{all}
 	}
 	return err
@@ -217,7 +218,7 @@ func (l *rangeRows) thin(ctx context.Context) error {
 		return err
 	}
 	halved, err := selection.Take(ctx, l.samples[0], indices, l.options())
-	if halved, err = releasing(halved, errors.Join(err, indices.Release()), l.samples[0]); err != nil {
+	if halved, err = release.OnError(halved, err, indices.Release(), l.samples[0].Release()); err != nil {
 		l.samples = nil
 		return err
 	}
@@ -257,11 +258,11 @@ func (r *ranges) find(ctx context.Context) error {
 	}
 	all, err := exchange.Gather(ctx, samples, r.below.settings.Manager, exchange.Options{Tag: r.below.settings.Tag})
 	for _, local := range r.rows {
-		_, err = releasing(nil, err, local.samples...)
+		err = errors.Join(err, release.All(local.samples))
 		local.samples = nil
 	}
 	if err != nil {
-		return releaseFailed(all, err)
+		return errors.Join(err, all.Release())
 	}
 	if !r.unique {
 		if all, err = r.below.withPlaces(ctx, all, places); err != nil {
@@ -269,23 +270,17 @@ func (r *ranges) find(ctx context.Context) error {
 		}
 	}
 	bounds, err := r.choose(ctx, all, weights)
-	if bounds, err = releasing(bounds, err, all); err != nil {
+	if bounds, err = release.OnError(bounds, err, all.Release()); err != nil {
 		return err
 	}
 	for _, local := range r.rows {
 		moved, err := local.settings.Move(ctx, bounds, local.settings.Manager)
 		if err != nil {
-			return releaseFailed(bounds, local.failed(err))
+			return errors.Join(local.failed(err), bounds.Release())
 		}
 		r.bounds = append(r.bounds, moved)
 	}
 	return bounds.Release()
-}
-
-// releaseFailed releases a table, which may be nil, after an error.
-func releaseFailed(table *buffer.Buffer, err error) error {
-	_, err = releasing(nil, err, table)
-	return err
 }
 
 // choose takes rows of a sample that divide all rows into as many parts of about the same size as
@@ -309,7 +304,7 @@ func (r *ranges) choose(ctx context.Context, samples *buffer.Buffer, weights []f
 		return nil, err
 	}
 	bounds, err := selection.Take(ctx, samples, indices, r.below.options())
-	return releasing(bounds, errors.Join(err, indices.Release()))
+	return release.OnError(bounds, err, indices.Release())
 }
 
 // quantiles returns the rows that divide rows in an order into parts of about the same weight.
@@ -337,7 +332,7 @@ func (l *rangeRows) next(ctx context.Context) (*buffer.Buffer, rangeTable, error
 		return nil, t, err
 	}
 	l.tables = l.tables[1:]
-	table, err = releasing(table, t.Release())
+	table, err = release.OnError(table, t.Release())
 	return table, t, err
 }
 
@@ -382,7 +377,7 @@ func (r *ranges) send(ctx context.Context, s *shuffle, local *rangeRows) error {
 			}
 			return nil
 		})
-		if err = errors.Join(err, rest.release()); err != nil {
+		if err = errors.Join(err, rest.Release()); err != nil {
 			return err
 		}
 	}
@@ -396,9 +391,8 @@ func (r *ranges) divide(ctx context.Context, local *rangeRows, table, bounds *bu
 		return nil, err
 	}
 	parts, err := exchange.PartitionByRange(ctx, wide, bounds, r.keys, local.options())
-	if err = releaseFailed(wide, err); err != nil {
-		_, err = releasing(nil, err, parts...)
-		return nil, err
+	if err = errors.Join(err, wide.Release()); err != nil {
+		return nil, errors.Join(err, release.All(parts))
 	}
 	return narrow(parts, table.Schema())
 }
@@ -419,24 +413,19 @@ func (r *ranges) withKeys(ctx context.Context, local *rangeRows, table *buffer.B
 		return wide, err
 	}
 	numbered, err := local.withNumbers(ctx, wide, placeName, first)
-	return releasing(numbered, err, wide)
+	return release.OnError(numbered, err, wide.Release())
 }
 
-// release releases the rows that have not moved, and the bounds. It may be called for nil.
-func (r *ranges) release() error {
+// Release releases the rows that have not moved, and the bounds. It may be called for nil.
+func (r *ranges) Release() error {
 	if r == nil {
 		return nil
 	}
-	var failures []error
+	var err error
 	for _, local := range r.rows {
-		for _, t := range local.tables {
-			failures = append(failures, t.Release())
-		}
-		failures = append(failures, local.held.release())
-		_, err := releasing(nil, nil, local.samples...)
-		failures = append(failures, err)
+		err = errors.Join(err, release.All(local.tables), local.held.Release(), release.All(local.samples))
 	}
-	_, err := releasing(nil, nil, r.bounds...)
+	err = errors.Join(err, release.All(r.bounds))
 	r.rows, r.bounds = nil, nil
-	return errors.Join(append(failures, err)...)
+	return err
 }

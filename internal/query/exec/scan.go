@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -156,7 +157,7 @@ func (s *scan) drop(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, 
 	if isShort(err) {
 		return table, nil
 	}
-	return releasing(kept, unended(err), table)
+	return release.OnError(kept, unended(err), table.Release())
 }
 
 // Close implements buffer.Reader.

@@ -79,7 +79,7 @@ func (u *sharedUser) Next(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	u.next++
 	if err := s.drop(); err != nil {
-		return releasing(nil, err, table)
+		return nil, errors.Join(err, table.Release())
 	}
 	return table, nil
 }

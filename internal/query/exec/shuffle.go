@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/exchange"
@@ -143,7 +144,7 @@ func (s *shuffle) sendTable(ctx context.Context, w *worker, table *buffer.Buffer
 		}
 		return s.divide(ctx, w, divided, at)
 	})
-	return errors.Join(err, rest.release())
+	return errors.Join(err, rest.Release())
 }
 
 // sendFirst moves the rows of a table, which it takes over, to the first device.
@@ -158,14 +159,14 @@ func (s *shuffle) sendFirst(ctx context.Context, w *worker, table *buffer.Buffer
 		divided[0] = piece
 		return s.divide(ctx, w, divided, at)
 	})
-	return errors.Join(err, rest.release())
+	return errors.Join(err, rest.Release())
 }
 
 // sendFew moves all rows of a worker: to the first device if all workers together have few, otherwise
 // by hashes. It keeps tables until that is known.
 func (s *shuffle) sendFew(ctx context.Context, w *worker) (err error) {
 	kept := &orderedTables{held: s.below.holdOn(w)}
-	defer func() { err = errors.Join(err, kept.release()) }()
+	defer func() { err = errors.Join(err, kept.Release()) }()
 	err = w.all(ctx, func(table *buffer.Buffer) error {
 		rows, err := table.NumRows(ctx)
 		if err != nil {
@@ -215,12 +216,10 @@ func (w *worker) all(ctx context.Context, call func(*buffer.Buffer) error) error
 func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffer, at ordinal) error {
 	moved, err := s.moved(ctx, w, divided)
 	if err != nil {
-		_, err = releasing(nil, err, divided...)
-		return err
+		return errors.Join(err, release.All(divided))
 	}
-	if _, err := releasing(nil, nil, divided...); err != nil {
-		_, err = releasing(nil, err, moved...)
-		return err
+	if err := release.All(divided); err != nil {
+		return errors.Join(err, release.All(moved))
 	}
 	for to, p := range moved {
 		if p == nil {
@@ -229,13 +228,11 @@ func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffe
 		sent := &s.transfers[w.number][to]
 		rows, err := p.NumRows(ctx)
 		if err != nil {
-			_, err = releasing(nil, sent.failed(err), moved[to:]...)
-			return err
+			return errors.Join(sent.failed(err), release.All(moved[to:]))
 		}
 		sent.rows += rows
 		if err := sent.keep(ctx, p, at); err != nil {
-			_, err = releasing(nil, begunError{sent.failed(fmt.Errorf("hold a part: %w", err))}, moved[to+1:]...)
-			return err
+			return errors.Join(begunError{sent.failed(fmt.Errorf("hold a part: %w", err))}, release.All(moved[to+1:]))
 		}
 	}
 	return nil
@@ -272,8 +269,7 @@ func (s *shuffle) moved(ctx context.Context, w *worker, divided []*buffer.Buffer
 				err = s.transfers[w.number][to].failed(err)
 			}
 		}
-		_, err = releasing(nil, err, own)
-		return nil, err
+		return nil, errors.Join(err, own.Release())
 	}
 	moved[w.number] = own
 	return moved, nil
@@ -314,19 +310,17 @@ func (s *shuffle) take(ctx context.Context, to int) (*buffer.Buffer, error) {
 		return nil, err
 	}
 	s.ready[to] = list[1:]
-	return releasing(table, list[0].Release())
+	return release.OnError(table, list[0].Release())
 }
 
 // close releases the tables that were not read. No worker runs.
 func (s *shuffle) close() error {
-	var failures []error
+	var err error
 	for _, list := range s.ready {
-		for _, p := range list {
-			failures = append(failures, p.Release())
-		}
+		err = errors.Join(err, release.All(list))
 	}
 	s.ready = nil
-	return errors.Join(append(failures, s.ranges.release(), s.below.Close())...)
+	return errors.Join(err, s.ranges.Release(), s.below.Close())
 }
 
 // shuffled reads what has moved to one device.

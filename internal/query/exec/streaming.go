@@ -2,8 +2,10 @@ package exec
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -60,7 +62,7 @@ func (s *slice) next(ctx context.Context) (*buffer.Buffer, error) {
 		}
 		rows, err := table.NumRows(ctx)
 		if err != nil {
-			return releasing(nil, err, table)
+			return nil, errors.Join(err, table.Release())
 		}
 		if rows <= s.skip {
 			s.skip -= rows
@@ -79,7 +81,7 @@ func (s *slice) next(ctx context.Context) (*buffer.Buffer, error) {
 			return table, nil
 		}
 		part, err := table.Slice(from, length)
-		return releasing(part, err, table)
+		return release.OnError(part, err, table.Release())
 	}
 	if s.worker != nil {
 		s.worker.fragment.change(func() { s.worker.stopped = true }) // its input may not have ended

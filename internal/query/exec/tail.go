@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 
@@ -69,7 +70,7 @@ func (t *tail) next(ctx context.Context) (*buffer.Buffer, error) {
 		return nil, unended(err)
 	}
 	t.tables = t.tables[1:]
-	if table, err = releasing(table, unended(first.Release())); err != nil {
+	if table, err = release.OnError(table, unended(first.Release())); err != nil {
 		return nil, err
 	}
 	from := max(t.rows-t.last, 0)
@@ -141,7 +142,7 @@ func (t *tail) part(table *buffer.Buffer, rows, from, length int64) (*buffer.Buf
 		return table, nil
 	}
 	part, err := table.Slice(from, length)
-	return releasing(part, err, table)
+	return release.OnError(part, err, table.Release())
 }
 
 // drop releases the first table.

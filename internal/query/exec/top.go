@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -85,16 +86,14 @@ func (t *top) first(ctx context.Context) (best *buffer.Buffer, kept []*buffer.Bu
 			return best, nil, nil
 		}
 		if err != nil {
-			_, err = releasing(nil, err, best)
-			return nil, nil, err
+			return nil, nil, errors.Join(err, best.Release())
 		}
 		first, err := t.topK(ctx, t.plan, table)
 		if isShort(err) {
 			return nil, withoutNil(best, table), nil
 		}
-		if first, err = releasing(first, err, table); err != nil {
-			_, err = releasing(nil, err, best)
-			return nil, nil, err
+		if first, err = release.OnError(first, err, table.Release()); err != nil {
+			return nil, nil, errors.Join(err, best.Release())
 		}
 		if best == nil {
 			best = first
@@ -104,7 +103,7 @@ func (t *top) first(ctx context.Context) (best *buffer.Buffer, kept []*buffer.Bu
 		if isShort(err) {
 			return nil, []*buffer.Buffer{best, first}, nil
 		}
-		if best, err = releasing(merged, err, best, first); err != nil {
+		if best, err = release.OnError(merged, err, best.Release(), first.Release()); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -122,7 +121,7 @@ func (s *stage) merged(ctx context.Context, n *plan.Sort, tables ...*buffer.Buff
 		return nil, err
 	}
 	largest, err := s.topK(ctx, n, all)
-	return releasing(largest, err, all)
+	return release.OnError(largest, err, all.Release())
 }
 
 // topK returns the first rows of a table.
@@ -168,11 +167,11 @@ func (t *localTop) first(ctx context.Context) (best *buffer.Buffer, err error) {
 		if err == nil && best != nil {
 			var merged *buffer.Buffer
 			merged, err = t.merged(ctx, t.plan, best, table)
-			table, err = releasing(merged, err, best, table)
+			table, err = release.OnError(merged, err, best.Release(), table.Release())
 			best = nil
 		}
 		if err != nil {
-			return releasing(nil, err, best)
+			return nil, errors.Join(err, best.Release())
 		}
 		best = table
 	}
@@ -181,10 +180,10 @@ func (t *localTop) first(ctx context.Context) (best *buffer.Buffer, err error) {
 // table keeps the first rows of a table, which it takes over.
 func (t *localTop) table(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 	first, err := t.topK(ctx, t.plan, table)
-	if first, err = releasing(first, err, table); err != nil {
+	if first, err = release.OnError(first, err, table.Release()); err != nil {
 		return nil, err
 	}
 	// The rows with equal keys of a table are in order, so their numbers may be those of the result.
 	positioned, err := t.positioned(ctx, first, &t.positions)
-	return releasing(positioned, err, first)
+	return release.OnError(positioned, err, first.Release())
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	"github.com/apache/arrow/go/v17/arrow/float16"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
 // temperature is an extension type of int32.
@@ -141,9 +143,7 @@ func (g *Generator) exact(t arrow.DataType, n int) arrow.ArrayData {
 	valid, count := g.validity(n)
 	make := func(buffers []*arrowmemory.Buffer, children ...arrow.ArrayData) arrow.ArrayData {
 		data := array.NewData(t, n, buffers, children, count, 0)
-		for _, child := range children {
-			child.Release()
-		}
+		release.Arrow(children)
 		return data
 	}
 	two := func(values []byte) []*arrowmemory.Buffer { return []*arrowmemory.Buffer{valid, buffer(values)} }
@@ -232,9 +232,7 @@ func (g *Generator) entries(t *arrow.MapType, n int) arrow.ArrayData {
 	keys.Nulls = NoneNull
 	children := []arrow.ArrayData{keys.data(t.KeyType(), n), g.data(t.ItemType(), n)}
 	entries := array.NewData(t.Elem(), n, []*arrowmemory.Buffer{nil}, children, 0, 0)
-	for _, child := range children {
-		child.Release()
-	}
+	release.Arrow(children)
 	return entries
 }
 

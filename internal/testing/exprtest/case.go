@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -53,9 +54,7 @@ func (c *Case) Record() arrow.Record { return array.NewRecord(c.Schema, c.Arrays
 
 // Release releases the arrays.
 func (c *Case) Release() {
-	for _, each := range c.Arrays {
-		each.Release()
-	}
+	release.Arrow(c.Arrays)
 }
 
 // Draw makes a case. The caller releases it.

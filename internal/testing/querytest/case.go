@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
 // Options configure the drawn queries.
@@ -43,9 +44,7 @@ type sources struct {
 
 // Release releases the sources.
 func (c *Case) Release() {
-	for _, r := range c.sources.records {
-		r.Release()
-	}
+	release.Arrow(c.sources.records)
 	for _, t := range c.sources.tables {
 		if err := t.Release(); err != nil {
 			panic(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -272,9 +273,7 @@ func (e *arrayEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, err
 }
 
 func (e *arrayEncoder) release() {
-	for _, part := range e.parts {
-		part.Release()
-	}
+	release.Arrow(e.parts)
 }
 
 // WriteGroup is [Writer.Write] of a row group, which it releases.

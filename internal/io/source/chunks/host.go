@@ -37,11 +37,7 @@ func decodeOnHost(ctx context.Context, m *memory.Manager, columns []Column, opti
 
 func (c Column) onHost(ctx context.Context, m *memory.Manager, options Options) (*column.Column, error) {
 	var arrays []arrow.Array
-	defer func() {
-		for _, each := range arrays {
-			each.Release()
-		}
-	}()
+	defer func() { release.Arrow(arrays) }()
 	for i, chunk := range c.Chunks {
 		chunk.About.Type = c.Type
 		if chunk.Rows == 0 {

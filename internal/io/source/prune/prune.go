@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -89,9 +90,7 @@ func (p *pruner) exclude(ctx context.Context, condition expr.Expr, possible []bo
 }
 
 func (p *pruner) release() {
-	for _, a := range p.arrays {
-		a.Release()
-	}
+	release.Arrow(p.arrays)
 }
 
 // always is the rewritten form of a condition that leaves out nothing.
