@@ -86,14 +86,14 @@ func ExampleQuery_Diagram() {
 	//     n0["filter price #gt; usual<br/>[about 2 rows, 152 B]"]
 	//     n1["inner join on city<br/>[about 6 rows, 456 B]"]
 	//     n2["scan 6 values of gpuframe_test.Sale, may skip rows unless city is within the bounds of city<br/>[6 rows, 408 B]"]
-	//     n2 --> n1
 	//     n3["select city, usual = #96;mean(price)#96;<br/>[about 1 rows, 32 B]"]
 	//     n4["group by city: mean(price)<br/>[about 1 rows, 32 B]"]
 	//     n5["scan 6 values of gpuframe_test.Sale, 2 of 5 columns<br/>[6 rows, 192 B]"]
-	//     n5 --> n4
-	//     n4 --> n3
-	//     n3 --> n1
 	//     n1 --> n0
+	//     n2 --> n1
+	//     n3 --> n1
+	//     n4 --> n3
+	//     n5 --> n4
 }
 
 // The expected needs of a query, before it runs.

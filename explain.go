@@ -32,7 +32,14 @@ func (q Query) Explain(ctx context.Context) (string, error) {
 // Diagram returns the plan of the query, as run, as a flowchart of Mermaid, which notebooks, GitHub and mermaid.live
 // draw: a box for each operation with the rows that are expected, and arrows to those that read them. It reads what
 // Explain reads.
-func (q Query) Diagram(ctx context.Context) (string, error) {
+func (q Query) Diagram(ctx context.Context) (string, error) { return q.pictured(ctx, plan.Diagram) }
+
+// DiagramSVG is [Query.Diagram] as a picture in SVG, which needs no other program: the result is at the top, its sources
+// are below it.
+func (q Query) DiagramSVG(ctx context.Context) (string, error) { return q.pictured(ctx, plan.SVG) }
+
+// pictured returns the plan as run in a format.
+func (q Query) pictured(ctx context.Context, format func(context.Context, plan.Node) string) (string, error) {
 	n, err := q.step.Bind(ctx)
 	if err != nil {
 		return "", queryError(err)
@@ -41,7 +48,7 @@ func (q Query) Diagram(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", queryError(err)
 	}
-	return plan.Diagram(ctx, optimized), nil
+	return format(ctx, optimized), nil
 }
 
 // Needs are the expected needs of a query: see [Query.Needs].

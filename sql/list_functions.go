@@ -52,11 +52,16 @@ func listFunctions() map[string]function {
 		"list_slice array_slice": {3, 3, func(t *translation, at *tree.Call, list []value) value {
 			return t.sliced(at, list[0], list[1], list[2])
 		}},
-		"list_sort array_sort":            {1, 3, listSort},
-		"list_sum array_sum":              ofList(gpuframe.Expr.ListSum),
-		"list_min array_min":              ofList(gpuframe.Expr.ListMin),
-		"list_max array_max":              ofList(gpuframe.Expr.ListMax),
-		"list_avg array_avg":              ofList(gpuframe.Expr.ListMean),
+		"list_sort array_sort": {1, 3, listSort},
+		"list_sum array_sum":   ofNumbers(gpuframe.Expr.ListSum),
+		"list_min array_min":   ofNumbers(gpuframe.Expr.ListMin),
+		"list_max array_max":   ofNumbers(gpuframe.Expr.ListMax),
+		"list_avg array_avg": {1, 1, func(t *translation, at *tree.Call, list []value) value {
+			if isDecimal(t.elementType(at, list[0])) {
+				list[0] = t.ofElements(at, list[0], floatType)
+			}
+			return t.listCall(at, gpuframe.Expr.ListMean, list[0])
+		}},
 		"list_count array_count":          ofList(gpuframe.Expr.ListCount),
 		"list_bool_and array_bool_and":    ofList(gpuframe.Expr.ListAll),
 		"list_bool_or array_bool_or":      ofList(gpuframe.Expr.ListAny),

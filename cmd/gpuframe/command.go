@@ -29,7 +29,7 @@ func (c *fileCommand) addTo(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&c.device, "device", "", "the device; by default the first GPU, or the host if there is none")
 	flags.StringVar(&c.budget, "budget", "", "the most device memory to use at a time, 8GiB for example")
-	flags.StringVar(&c.explain, "explain", "", "print the plan and run nothing: as text, or with =mermaid as a flowchart")
+	flags.StringVar(&c.explain, "explain", "", "print the plan and run nothing: as text, or with =mermaid as a flowchart, with =svg as a picture")
 	flags.Lookup("explain").NoOptDefVal = "text"
 	flags.BoolVar(&c.profile, "profile", false, "print on standard error what each operation did")
 	flags.StringVar(&c.trace, "trace", "", "write the run as a trace for ui.perfetto.dev to a file")
@@ -96,10 +96,10 @@ func (c *fileCommand) withRows(command *cobra.Command, paths []string, f func(co
 }
 
 func (c *fileCommand) printPlan(ctx context.Context, w io.Writer, q gpuframe.Query) error {
-	formats := map[string]func(context.Context) (string, error){"text": q.Explain, "mermaid": q.Diagram}
+	formats := map[string]func(context.Context) (string, error){"text": q.Explain, "mermaid": q.Diagram, "svg": q.DiagramSVG}
 	format, ok := formats[c.explain]
 	if !ok {
-		return fmt.Errorf("--explain=%s: expected text or mermaid", c.explain)
+		return fmt.Errorf("--explain=%s: expected text, mermaid or svg", c.explain)
 	}
 	text, err := format(ctx)
 	if err != nil {

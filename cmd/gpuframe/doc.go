@@ -22,7 +22,7 @@
 // Files are Parquet, CSV, JSON lines or Arrow IPC, patterns or folders of them. The result
 // is a table or a file of one of these formats. Package pipeline has the grammar of queries.
 //
-// --explain prints the plan, --explain=mermaid a flowchart of it, --profile what each operation did. Long work shows its progress
+// --explain prints the plan, --explain=mermaid a flowchart and --explain=svg a picture of it, --profile what each operation did. Long work shows its progress
 // if standard error is a terminal. An interrupt ends a command with status 130, after it has
 // released its memory. A reader of the output that ends early, such as head, ends it with
 // status 0, except on Windows.

@@ -88,8 +88,8 @@ result of about 3 rows, 24 B; smallest budget 12 KiB
     n0["head 3<br/>[about 3 rows, 24 B]"]
     n1["filter delay #gt; 15"]
     n2["scan arrow FLIGHTS, may skip rows unless delay #gt; 15"]
-    n2 --> n1
     n1 --> n0
+    n2 --> n1
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -399,13 +399,13 @@ class LazyFrame:
         return made
 
     def explain(self, *, format: Str = "text", device: Place = None) -> Str:
-        """Return the plan as text, as written and as run, or with the format "mermaid" as a flowchart of Mermaid, as run.
+        """Return the plan as text, as written and as run, or with the format "mermaid" as a flowchart of Mermaid, or "svg" as a picture, as run.
 
         Only the schemas of the sources are read.
         """
-        operations = {"text": "explain", "mermaid": "diagram"}
+        operations = {"text": "explain", "mermaid": "diagram", "svg": "svg"}
         if format not in operations:
-            raise ValueError(f'explain: the format is {format!r}, expected "text" or "mermaid"')
+            raise ValueError(f'explain: the format is {format!r}, expected "text", "mermaid" or "svg"')
         text: Str = self._answer(operations[format], device)["text"]
         return text
 

@@ -69,6 +69,10 @@ var operations = map[string]func(ctx context.Context, o operation, q gpuframe.Qu
 		r.answer.Text, err = q.Diagram(ctx)
 		return err
 	},
+	"svg": func(ctx context.Context, _ operation, q gpuframe.Query, r *run, _ []gpuframe.RunOption) (err error) {
+		r.answer.Text, err = q.DiagramSVG(ctx)
+		return err
+	},
 	"schema": func(ctx context.Context, _ operation, q gpuframe.Query, r *run, _ []gpuframe.RunOption) error {
 		schema, err := q.Schema(ctx)
 		if err != nil {

@@ -14,6 +14,7 @@ import signal
 import sqlite3
 import sys
 import threading
+from xml.etree import ElementTree
 
 import gpuframe
 import pytest
@@ -588,8 +589,10 @@ def test_plans_and_profiles():
     plan = query.explain()
     assert "as written:" in plan and "as run on" in plan and "qty > 0" in plan
     assert query.explain(format="mermaid").startswith("flowchart BT") and "qty #gt; 0" in query.explain(format="mermaid")
+    picture = ElementTree.fromstring(query.explain(format="svg"))
+    assert picture.tag.endswith("svg") and any("qty > 0" in text for text in picture.itertext())
     with pytest.raises(ValueError, match="mermaid"):
-        query.explain(format="svg")
+        query.explain(format="png")
     made, profile = query.profile()
     assert len(made) == 5 and "rows in" in str(profile) and '"traceEvents"' in profile.trace
     assert "given" not in repr(query) and "filter" in repr(query)

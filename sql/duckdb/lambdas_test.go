@@ -21,6 +21,6 @@ func init() {
 		"select k, array_to_string(l, '-'), array_to_string(list_filter(l, e -> false), ',') from (select k, list(s order by id) as l from a group by k)", "select id, array_to_string([x, k], '/') from a",
 		"select id, range(x), range(k, x), range(x, k, -2), generate_series(k, x), generate_series(k, x, 2), generate_series(x, k, -1) from a", "select range(3), generate_series(1, 3), range(5, 1, -2), range(0)",
 		"select id, l[x], l[-x], l[k:x], l[-2:], l[x:], l[:k], l[-3:-2], l[2:-1], list_extract(l, k), list_slice(l, k, -1) from (select id, x, k, [7, 8, 9, id] as l from a)",
-		"select id, [x, k], list_value(x, 1, null), [y, 1.5, x], [s, 'z'], [d, date '2020-01-01'], [f, true], [m, 2], [null, x] from a", "select k, l::double[], cast(l as varchar[]), null::integer[], l::bigint[] || [k::bigint], [x]::double[] from (select k, x, [k, x, 3] as l from a)", "select [x + 1][1], list_position([s, 'a', null], null) from a",
+		"select id, [x, k], list_value(x, 1, null), [y, 1.5, x], [s, 'z'], [d, date '2020-01-01'], [f, true], [m, 2], [null, x] from a", "select k, l::double[], cast(l as varchar[]), null::integer[], l::bigint[] || [k::bigint], [x]::double[] from (select k, x, [k, x, 3] as l from a)", "select id, list_avg([m, 2]) from a", "select [x + 1][1], list_position([s, 'a', null], null) from a",
 	}
 }

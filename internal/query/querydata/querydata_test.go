@@ -163,7 +163,7 @@ func TestSameAsMethods(t *testing.T) {
 				qty.Sum().Over(gpuframe.By().OrderBy(qty.Desc().NullsFirst()).Range(-2, nil)).As("e"),
 				gpuframe.RowNumber().As("b"), price.Lag(2).As("c"), qty.CumSum().As("d"))},
 		"require": {[]string{`{"verb": "require", "inputs": [0], "condition": ` + call("gt", col("Price"), lit("1")) + `, "message": "cheap"}`}, rows.Require(price.Gt(1), errors.New("cheap"))},
-		"rename": {[]string{`{"verb": "rename", "inputs": [0], "columns": [["City", "Town"]]}`}, rows.Rename("City", "Town")},
+		"rename":  {[]string{`{"verb": "rename", "inputs": [0], "columns": [["City", "Town"]]}`}, rows.Rename("City", "Town")},
 		"regular expressions": {[]string{selected(
 			as("a", `{"function": "matches_regex", "pattern": "a+", "arguments": [`+col("City")+`]}`), as("b", `{"function": "find_regex", "pattern": "b", "arguments": [`+col("City")+`]}`),
 			as("c", `{"function": "count_regex", "pattern": "c", "arguments": [`+col("City")+`]}`), as("d", `{"function": "extract_regex", "pattern": "(d)", "group": 1, "arguments": [`+col("City")+`]}`),
