@@ -80,7 +80,7 @@ func (r *queryRows) keysOfNoRows() error {
 		names, all = append(names, r.rows.Schema().Field(i).Name), append(all, r.rows.Column(i))
 	}
 	r.constants = nil
-	rows, err := tableOf(names, all, r.rows.Rows())
+	rows, err := op.TableOf(names, all, r.rows.Rows())
 	return r.replace(rows, err)
 }
 

@@ -221,7 +221,7 @@ func (e *exploding) others(columns []*column.Column, exploded []int) error {
 			continue
 		}
 		var err error
-if columns[i], err = e.spans[0].repeated(&e.call, e.table.Column(i), &parents); err != nil {
+		if columns[i], err = e.spans[0].repeated(&e.call, e.table.Column(i), &parents); err != nil {
 			return errors.Join(fmt.Errorf("column %q: %w", e.table.Schema().Field(i).Name, err), parents.Release())
 		}
 	}

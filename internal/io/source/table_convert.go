@@ -6,12 +6,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-<<<<<<< HEAD
 	"github.com/apache/arrow/go/v17/arrow/scalar"
-=======
 
 	"github.com/gpuframe/gpuframe/internal/base/release"
->>>>>>> w-forms
 )
 
 // conversion makes arrays of the type of a file arrays of the type of a table.
