@@ -10,6 +10,7 @@ from .errors import ArgumentError, WrongTypeError
 if TYPE_CHECKING:
     from .column import Column
     from .expressions import Expr
+    from .table import Table
 
 
 class Values:
@@ -28,6 +29,9 @@ class Values:
 
     __slots__ = ()
 
+    #: Operators of numpy's values leave the work to the column.
+    __array_priority__ = 1000
+
     name: Any
     device: Any
 
@@ -39,13 +43,20 @@ class Values:
         from .expressions import col
         from .table import Table
 
-        inputs = {f"input {i}": each for i, each in enumerate((self, *others)) if isinstance(each, Values)}
-        lengths = {len(each) for each in inputs.values()}  # type: ignore[arg-type]
+        inputs: dict[str, Any] = {}
+        arguments: list[Any] = []
+        for each in (self, *others):
+            if isinstance(each, Values):
+                name = each.name or "column"
+                while name in inputs:
+                    name += "'"
+                inputs[name], each = each, col(name)
+            arguments.append(each)
+        lengths = {len(each) for each in inputs.values()}
         if len(lengths) > 1:
             raise ArgumentError(f"the columns have {', '.join(map(str, sorted(lengths)))} elements, expected equal lengths")
-        table = Table.from_columns(inputs, self.device)
-        arguments = [col(f"input {i}") if isinstance(each, Values) else each for i, each in enumerate((self, *others))]
-        return table.lazy().select(function(*arguments).alias(self.name)).collect().column(0)
+        made = Table.from_columns(inputs, self.device).lazy().select(function(*arguments).alias(self.name or "column")).collect()
+        return (made if self.name else made.rename({"column": ""})).column(0)
 
     def _aggregate(self, function: Callable[[Expr], Expr]) -> Any:
         """Return the value of an aggregate as a Python object."""
@@ -91,13 +102,13 @@ class Values:
         """Return the standard deviation of a sample."""
         return self._aggregate(lambda c: c.std())
 
-    def any(self) -> Any:
-        """Return whether a value is true."""
-        return self._aggregate(lambda c: c.any())
+    def any(self) -> bool:
+        """Return whether a value is true; False without values."""
+        return bool(self._aggregate(lambda c: c.any()))
 
-    def all(self) -> Any:
-        """Return whether all values are true."""
-        return self._aggregate(lambda c: c.all())
+    def all(self) -> bool:
+        """Return whether no value is false; True without values."""
+        return self._aggregate(lambda c: c.all()) is not False
 
     def n_unique(self) -> int:
         """Return the number of distinct values; null is one."""
@@ -117,6 +128,8 @@ class Values:
 
     def is_in(self, values: Sequence[Any]) -> Column:
         """Return a column of booleans, true for elements that are one of the values."""
+        if isinstance(values, Values):
+            raise ArgumentError("is_in of a column: pass its unique().tolist(), or join the tables")
         return self.compute(lambda c: c.is_in(values))
 
     def round(self, decimals: int = 0) -> Column:
@@ -139,21 +152,23 @@ class Values:
         """Return the elements that are not null."""
         return self._rows({}, lambda query, col: query.drop_nulls())
 
-    def value_counts(self) -> Any:
-        """Return a table of the distinct elements and how many there are, the most frequent first."""
+    def value_counts(self, name: str = "count") -> Table:
+        """Return a table of the distinct elements and how many there are, in a column of this name, the most frequent first."""
         from .table import Table
 
-        name = self.name
-        counts = Table.from_columns({name: self}, self.device).lazy().group_by(name).len("count")
-        return counts.sort("count", name, descending=[True, False]).collect()
+        key = self.name or "column"
+        if key == name:
+            raise ArgumentError(f"the column is named {name!r}, too: pass another name= for the counts")
+        counts = Table.from_columns({key: self}, self.device).lazy().group_by(key).len(name)
+        return counts.sort(name, key, descending=[True, False]).collect()
 
     def _rows(self, others: dict[str, Any], verbs: Callable[[Any, Any], Any]) -> Column:
         """Return the values of the rows that verbs keep of a table of this column and others."""
         from .expressions import col
         from .table import Table
 
-        query = verbs(Table.from_columns({"value": self, **others}, self.device).lazy(), col)
-        return query.select(col("value").alias(self.name)).collect().column(0)  # type: ignore[no-any-return]
+        made = verbs(Table.from_columns({"value": self, **others}, self.device).lazy(), col).select("value").collect()
+        return made.rename({"value": self.name}).column(0)  # type: ignore[no-any-return]
 
     def __add__(self, other: Any) -> Column:
         return self.compute(operator.add, other)
@@ -209,11 +224,20 @@ class Values:
     def __and__(self, other: Any) -> Column:
         return self.compute(operator.and_, other)
 
+    def __rand__(self, other: Any) -> Column:
+        return self.compute(lambda c, o: o & c, other)
+
     def __or__(self, other: Any) -> Column:
         return self.compute(operator.or_, other)
 
+    def __ror__(self, other: Any) -> Column:
+        return self.compute(lambda c, o: o | c, other)
+
     def __xor__(self, other: Any) -> Column:
         return self.compute(operator.xor, other)
+
+    def __rxor__(self, other: Any) -> Column:
+        return self.compute(lambda c, o: o ^ c, other)
 
     def __eq__(self, other: Any) -> Column:  # type: ignore[override]
         return self.compute(operator.eq, other)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class Verbs:
     """Methods of a table that run a query on it and return its result, on the table's device.
 
-    Each is the method of the same name of :class:`LazyFrame`, with its meaning. Several verbs in a row are one query, with
+    Each is the method of the same name of :class:`LazyFrame`, with its meaning. Memory of results is within the innermost
+    :func:`budget`, whatever the table's was. Several verbs in a row are one query, with
     fewer passes and less memory, if they are methods of :meth:`Table.lazy`.
 
     >>> import gpuframe
@@ -124,6 +125,23 @@ class Verbs:
     def intersect(self, other: Other, *, all: bool = False) -> Table:
         """Return the rows that another table or query has too: see :meth:`LazyFrame.intersect`."""
         return self.lazy().intersect(lazy_of(other), all=all).collect()
+
+    def resample(self, at: IntoColumn, every: Any, *aggregates: Union[Expr, Sequence[Expr]], by: Optional[IntoColumns] = None,
+                 time_zone: Optional[str] = None, week_start: Optional[str] = None, **named: Expr) -> Table:
+        """Make a row for each window of ``every``: see :meth:`LazyFrame.resample`."""
+        return self.lazy().resample(at, every, *aggregates, by=by, time_zone=time_zone, week_start=week_start, **named).collect()
+
+    def cross_tab(self, rows: IntoColumn, columns: IntoColumn, values: Sequence[Any]) -> Table:
+        """Count rows: make a row for each value of ``rows``, in order, and a column for each of some values of ``columns``."""
+        return self.lazy().cross_tab(rows, columns, values).collect()
+
+    def with_random(self, name: str = "random", *, seed: int = 0) -> Table:
+        """Add a column of random numbers from 0 to 1. The same seed gives the same numbers."""
+        return self.lazy().with_random(name, seed=seed).collect()
+
+    def require(self, condition: Expr, message: str = "") -> Table:
+        """Return the table, or raise InvalidDataError with the message if the condition is not true of a row."""
+        return self.lazy().require(condition, message).collect()
 
     def describe(self) -> Table:
         """Return statistics of the columns, a row for each statistic."""

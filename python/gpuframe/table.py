@@ -248,6 +248,8 @@ class Table(Verbs, Held, Tensor):
         """Return the first ``n`` rows, or all except the last ``-n``. They share memory."""
         return self[:n]
 
+    limit = head
+
     def tail(self, n: int = 5) -> Table:
         """Return the last ``n`` rows, or all except the first ``-n``. They share memory."""
         return self[len(self) - min(n, len(self)):] if n >= 0 else self[-n:]

@@ -47,6 +47,13 @@ def test_verbs_of_tables_are_those_of_queries(where, verb):
     assert found.device.name == sales.device.name
 
 
+def test_tables_have_all_verbs_of_queries():
+    """But for those of queries alone, which run them, show their plans, write files or keep rows."""
+    of_queries = {"cache", "collect", "collect_batches", "collect_schema", "evict", "explain", "profile"}
+    verbs = {each for each in dir(gpuframe.LazyFrame) if not each.startswith(("_", "sink_"))}
+    assert verbs - set(dir(Table)) == of_queries
+
+
 def test_describe(where):
     sales = sales_on(where)
     assert sales.describe().to_pydict() == sales.lazy().describe().to_pydict()
@@ -59,8 +66,7 @@ def test_tables_are_joined_with_tables_and_queries(where):
     assert sales.join(names, "shop").sort("shop", "price", descending=[False, True]).to_pydict() == expected
     assert sales.join(names.lazy(), on="shop").sort("shop", "price", descending=[False, True]).to_pydict() == expected
     assert sales.join(names, "shop", "anti").to_pydict() == {"shop": [2], "price": [55], "size": [1.0]}
-    nearest = sales.join_asof(names.select("shop"), "shop", suffix="_other")
-    assert len(nearest) == len(sales)
+    assert sales.join_asof(names, "shop").to_pydict()["city"] == [10, 10, 10, 30]
     assert sales.select("shop").except_(names.select("shop")).to_pydict() == {"shop": [2]}
     assert sorted(sales.select("shop").intersect(names.select("shop")).to_pydict()["shop"]) == [1, 3]
     with pytest.raises(WrongTypeError):
@@ -98,7 +104,13 @@ def test_operators_of_columns(where):
     for name, (found, expected) in cases.items():
         assert found.tolist() == expected, name
         assert found.device.name == sales.device.name
-    assert (price + size).name == "price"
+    assert (price + size).name == "price" and (price + price).name == "price"
+    unnamed = gpuframe.Column.from_dlpack(price)
+    assert (unnamed + 1).name == unnamed.sort().name == "" and unnamed.value_counts().column_names == ["column", "count"]
+    mask = price > 20
+    assert (True & mask).tolist() == (False | mask).tolist() == (False ^ mask).tolist() == mask.tolist()
+    with pytest.raises(gpuframe.QueryError, match="`price` == \"a\"|price == \"a\""):
+        price == "a"
 
 
 def test_aggregates_of_columns(where):
@@ -109,6 +121,8 @@ def test_aggregates_of_columns(where):
     assert math.isclose(size.std() ** 2, size.var())
     assert sales["shop"].product() == 6
     assert (size > -5).all() and not (size > 10).any()
+    none = size.filter(size > 10)
+    assert (none > 1).all() is True and (none > 1).any() is False and none.sum() is None
 
 
 def test_rows_of_columns(where):
@@ -129,6 +143,12 @@ def test_columns_that_do_not_fit(where):
     sales = sales_on(where)
     with pytest.raises(ArgumentError, match="3, 4 elements"):
         sales["shop"] + sales["shop"].slice(1)
+    with pytest.raises(ArgumentError, match="tolist"):
+        sales["shop"].is_in(sales["price"])
+    counted = Table.from_columns({"count": [3, 3, 1]}, device=where)["count"]
+    assert counted.value_counts("times").to_pydict() == {"count": [3, 1], "times": [2, 1]}
+    with pytest.raises(ArgumentError, match="name="):
+        counted.value_counts()
     with pytest.raises(WrongTypeError, match="any"):
         bool(sales["shop"] == 1)
     assert len({sales["shop"], sales["shop"]}) == 2  # columns are hashed by identity
