@@ -15,8 +15,14 @@ import (
 type avroFile struct {
 	// metadata are those of the file's header.
 	metadata map[string][]byte
-	// partition are the IDs of the fields of partitions, by their names in the file.
-	partition map[string]int
+	// partition are the fields of partitions.
+	partition []partitionMember
+}
+
+// partitionMember is a field of partitions in a manifest. Its ID is zero if the file does not have it.
+type partitionMember struct {
+	name string
+	id   int
 }
 
 // partitionField is the member of a manifest with the members of partitions.
@@ -63,7 +69,7 @@ func (f *avroFile) reduce(node *avro.SchemaNode, names []string) {
 	for i := range node.Fields {
 		field := &node.Fields[i]
 		if field.Name == partitionField && names != nil {
-			f.partition = fieldIDs(field.Type.Fields)
+			f.partition = partitionMembers(field.Type.Fields)
 			f.reduce(&field.Type, nil)
 			continue
 		}
@@ -79,12 +85,10 @@ func (f *avroFile) reduce(node *avro.SchemaNode, names []string) {
 	}
 }
 
-func fieldIDs(fields []avro.SchemaField) map[string]int {
-	ids := map[string]int{}
+func partitionMembers(fields []avro.SchemaField) (members []partitionMember) {
 	for _, field := range fields {
-		if id, ok := field.Props["field-id"].(int64); ok {
-			ids[field.Name] = int(id)
-		}
+		id, _ := field.Props["field-id"].(int64)
+		members = append(members, partitionMember{field.Name, int(id)})
 	}
-	return ids
+	return members
 }

@@ -2,6 +2,7 @@ package iceberg
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -41,9 +42,22 @@ func (t *Table) addEquality(deletes []*entry) error {
 		}
 	}
 	for _, f := range t.files {
-		f.marked = f.entry.sequence < max(overall, latest[f.entry.partition.key])
+		if f.marked = f.entry.sequence < max(overall, latest[f.entry.partition.key]); f.marked {
+			if err := t.addHidden(f); err != nil {
+				return inFile(f.Path, err)
+			}
+		}
 	}
 	return nil
+}
+
+// addHidden adds what the partition of a file has of the hidden columns.
+func (t *Table) addHidden(f *file) (err error) {
+	spec, _ := t.metadata.spec(f.entry.spec)
+	hidden := sources(spec, t.hidden)
+	f.sources = append(f.sources, hidden...)
+	f.hidden, err = constants(hidden, f.entry.partition)
+	return err
 }
 
 // applies reports whether equality deletes are about all partitions, and whether they may be about the rows of a file.
@@ -101,7 +115,8 @@ func (t *Table) keys(ids []int32) (keys []column, err error) {
 		}
 		keys = append(keys, t.hidden[place])
 	}
-	for _, key := range keys {
+	for i, key := range keys {
+		keys[i].origin.Absent = fmt.Errorf("equality deletes by the column: %w", ErrDeletes)
 		if !joinable(key.t) {
 			return nil, fmt.Errorf("equality deletes by the column %q of %v: %w", key.name, key.t, ErrUnsupported)
 		}
@@ -166,9 +181,8 @@ func (m *marks) constants(f *file) map[string]scalar.Scalar {
 		m.numbers[f.entry.partition.key] = number
 	}
 	values := map[string]scalar.Scalar{m.sequence: scalar.NewInt64Scalar(f.entry.sequence), m.partition: scalar.NewInt64Scalar(number)}
-	for name, value := range f.Partition {
-		values[name] = value
-	}
+	maps.Copy(values, f.Partition)
+	maps.Copy(values, f.hidden)
 	return values
 }
 

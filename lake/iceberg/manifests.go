@@ -131,7 +131,7 @@ func (t *Table) entries(ctx context.Context, s *snapshot) ([]*entry, error) {
 		name := t.place(list[i].Path)
 		data, err := t.need(ctx, name, mostManifest)
 		if err == nil {
-			parts[i], err = readManifest(data, list[i], mostFiles)
+			parts[i], err = t.metadata.readManifest(data, list[i], mostFiles)
 		}
 		return inFile(name, err)
 	})
@@ -146,7 +146,7 @@ func (t *Table) entries(ctx context.Context, s *snapshot) ([]*entry, error) {
 }
 
 // readManifest returns the entries of a manifest that are not deleted.
-func readManifest(data []byte, m manifest, most int) (list []*entry, err error) {
+func (meta *metadata) readManifest(data []byte, m manifest, most int) (list []*entry, err error) {
 	number := 0
 	err = readAvro(data, entryNames, func(f *avroFile, e *entry) error {
 		if number++; number > most {
@@ -155,7 +155,7 @@ func readManifest(data []byte, m manifest, most int) (list []*entry, err error) 
 		if e.Status == deleted {
 			return nil
 		}
-		if err := e.complete(f, m); err != nil {
+		if err := e.complete(meta, f, m); err != nil {
 			return fmt.Errorf("entry %d: %w", number, err)
 		}
 		list = append(list, e)
@@ -165,7 +165,7 @@ func readManifest(data []byte, m manifest, most int) (list []*entry, err error) 
 }
 
 // complete adds what an entry inherits from its manifest, and checks it.
-func (e *entry) complete(f *avroFile, m manifest) error {
+func (e *entry) complete(meta *metadata, f *avroFile, m manifest) (err error) {
 	if e.File.Path == "" || e.File.Rows < 0 || e.Status != existing && e.Status != added {
 		return fmt.Errorf("its file %q has no path, or %d rows, or the status %d: %w", e.File.Path, e.File.Rows, e.Status, ErrMetadata)
 	}
@@ -184,7 +184,9 @@ func (e *entry) complete(f *avroFile, m manifest) error {
 	default:
 		return fmt.Errorf("its file %s has no sequence number: %w", e.File.Path, ErrMetadata)
 	}
-	e.partition = newPartition(e.spec, e.File.Partition, f.partition)
+	if e.partition, err = meta.newPartition(e.spec, e.File.Partition, f.partition); err != nil {
+		return fmt.Errorf("its file %s: %w", e.File.Path, err)
+	}
 	e.File.Partition = nil
 	return nil
 }

@@ -142,6 +142,23 @@ func (r schemaReader) parseType(text json.RawMessage, depth int) (arrow.DataType
 	return nil, nil, fmt.Errorf("the type %q: %w", nested.Type, ErrUnsupported)
 }
 
+// addTypes adds the types of fields, and of those of structs.
+func addTypes(types map[int]arrow.DataType, fields []jsonField, depth int) {
+	for _, field := range fields {
+		var name string
+		if json.Unmarshal(field.Type, &name) == nil {
+			if t, err := primitive(name); err == nil {
+				types[field.ID] = t
+			}
+			continue
+		}
+		var nested jsonNested
+		if depth < mostDepth && json.Unmarshal(field.Type, &nested) == nil && nested.Type == "struct" {
+			addTypes(types, nested.Fields, depth+1)
+		}
+	}
+}
+
 // fieldsOf returns the fields and the origins of columns.
 func fieldsOf(columns []column) (fields []arrow.Field, origins []gpuframe.ColumnOrigin) {
 	for _, c := range columns {

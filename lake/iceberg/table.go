@@ -71,6 +71,8 @@ type file struct {
 	File
 	entry   *entry
 	sources []sourced
+	// hidden are the constants of hidden columns.
+	hidden  map[string]scalar.Scalar
 	deleted *rows.Set
 	// marked means that equality deletes are about the file.
 	marked bool

@@ -99,6 +99,9 @@ func (f *parquetFile) adapt(read *footer) error {
 		}
 		origin := t.origin(i)
 		place := origin.find(file, field.Name, byID)
+		if place < 0 && origin.Absent != nil {
+			return fmt.Errorf("it lacks the column %q: %w", field.Name, origin.Absent)
+		}
 		if place < 0 {
 			continue
 		}

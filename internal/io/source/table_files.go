@@ -41,6 +41,8 @@ type Origin struct {
 	ID int32
 	// Default is the value in files that lack the column, of its type. Nil means null.
 	Default scalar.Scalar
+	// Absent is the error of a file that lacks the column. Nil means that such a file is read.
+	Absent error
 	// Members are those of the fields of a struct, the element of a list, the key and the value of a map. Nil means
 	// the names of the type.
 	Members []Origin
