@@ -179,14 +179,18 @@ var primitives = map[string]arrow.DataType{
 }
 
 // mostFixed is the length of values of a fixed type at most.
-const mostFixed = 1 << 20
+const mostFixed = 64 << 10
 
 func primitive(name string) (arrow.DataType, error) {
 	if t := primitives[name]; t != nil {
 		return t, nil
 	}
 	if digits, ok := within(name, "fixed[", "]"); ok {
-		if n, err := strconv.Atoi(digits); err == nil && n > 0 && n <= mostFixed {
+		n, err := strconv.Atoi(digits)
+		if err == nil && n > mostFixed {
+			return nil, fmt.Errorf("the type %q, the limit is fixed[%d]: %w", name, mostFixed, ErrLimit)
+		}
+		if err == nil && n > 0 {
 			return &arrow.FixedSizeBinaryType{ByteWidth: n}, nil
 		}
 	}

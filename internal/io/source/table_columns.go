@@ -194,7 +194,7 @@ func (d *groupDecoder) tableColumn(i int, rows int64) (*arrow.Chunked, error) {
 		if value := d.source.table.missing(d.source.schema, field.Name); value.IsValid() {
 			return constantRows(value, rows)
 		}
-		return nulls(field.Type, rows), nil
+		return nulls(field.Type, rows)
 	}
 	return nil, nil
 }

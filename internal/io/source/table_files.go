@@ -3,12 +3,9 @@ package source
 import (
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/arrow/scalar"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -213,39 +210,4 @@ func constantBound(value scalar.Scalar) any {
 		return slices.Clone(v.Data())
 	}
 	return nil
-}
-
-// constantRows returns rows repetitions of a value, in several arrays if one cannot have them.
-func constantRows(value scalar.Scalar, rows int64) (*arrow.Chunked, error) {
-	step := rows
-	if v, ok := value.(scalar.BinaryScalar); ok && value.IsValid() && len(v.Data()) > 0 {
-		step = max(1, min(rows, int64(math.MaxInt32/len(v.Data()))))
-	}
-	var arrays []arrow.Array
-	defer func() { releaseAll(arrays) }()
-	for rows > 0 {
-		n := min(step, rows)
-		values, err := scalar.MakeArrayFromScalar(value, int(n), arrowmemory.DefaultAllocator)
-		if err != nil {
-			return nil, err
-		}
-		arrays, rows = append(arrays, values), rows-n
-	}
-	return arrow.NewChunked(value.DataType(), arrays), nil
-}
-
-func releaseAll(arrays []arrow.Array) {
-	for _, each := range arrays {
-		each.Release()
-	}
-}
-
-// nulls returns a column of nulls.
-func nulls(t arrow.DataType, rows int64) *arrow.Chunked {
-	builder := array.NewBuilder(arrowmemory.DefaultAllocator, t)
-	defer builder.Release()
-	builder.AppendNulls(int(rows))
-	values := builder.NewArray()
-	defer values.Release()
-	return arrow.NewChunked(t, []arrow.Array{values})
 }
