@@ -34,6 +34,8 @@ type ColumnOrigin struct {
 	ID int32
 	// Default is the value in files that lack the column, of the type of the field. Nil means null.
 	Default scalar.Scalar
+	// Absent is the error of a file that lacks the column. Nil means that such a file is read.
+	Absent error
 	// Members are those of the fields of a struct, of the element of a list, of the key and the value of a map. Nil means
 	// the names of the type.
 	Members []ColumnOrigin
@@ -117,7 +119,7 @@ func keptName(schema *arrow.Schema) string {
 
 func origins(list []ColumnOrigin) (converted []source.Origin) {
 	for _, each := range list {
-		converted = append(converted, source.Origin{Name: each.Name, Aliases: each.Aliases, ID: each.ID, Default: each.Default, Members: origins(each.Members)})
+		converted = append(converted, source.Origin{Name: each.Name, Aliases: each.Aliases, ID: each.ID, Default: each.Default, Absent: each.Absent, Members: origins(each.Members)})
 	}
 	return converted
 }

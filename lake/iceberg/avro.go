@@ -2,6 +2,7 @@ package iceberg
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,43 +16,68 @@ import (
 type avroFile struct {
 	// metadata are those of the file's header.
 	metadata map[string][]byte
-	// partition are the IDs of the fields of partitions, by their names in the file.
-	partition map[string]int
+	// partition are the fields of partitions.
+	partition []partitionMember
+}
+
+// partitionMember is a field of partitions in a manifest. Its ID is zero if the file does not have it.
+type partitionMember struct {
+	name string
+	id   int
 }
 
 // partitionField is the member of a manifest with the members of partitions.
 const partitionField = "partition"
 
+// recordsPerCheck is the number of records after which the context is looked at.
+const recordsPerCheck = 1 << 10
+
 // readAvro calls visit for the records of a file. Of their fields it reads those with the names. Values of logical types are
 // those of the underlying ones.
-func readAvro[T any](data []byte, names []string, visit func(*avroFile, *T) error) (err error) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("it cannot be decoded: %v: %w", reason, ErrMetadata)
-		}
-	}()
+func readAvro[T any](ctx context.Context, data []byte, names []string, visit func(*avroFile, *T) error) (err error) {
 	f := &avroFile{}
-	reader, err := ocf.NewReader(bytes.NewReader(data), ocf.WithReaderSchemaFunc(func(r *ocf.Reader) (*avro.Schema, error) {
-		node := r.Schema().Root()
-		f.metadata = r.Metadata()
-		f.reduce(node, names)
-		return node.Schema()
-	}))
-	if err != nil {
-		return fmt.Errorf("%w: %w", err, ErrMetadata)
+	var reader *ocf.Reader
+	if err := decode(func() (err error) { reader, err = f.reader(data, names); return err }); err != nil {
+		return err
 	}
 	defer func() { err = errors.Join(err, reader.Close()) }()
-	for {
+	for number := 0; ; number++ {
+		if number%recordsPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		record := new(T)
-		if err := reader.Decode(record); err == io.EOF {
+		if err := decode(func() error { return reader.Decode(record) }); err == io.EOF {
 			return nil
 		} else if err != nil {
-			return fmt.Errorf("%w: %w", err, ErrMetadata)
+			return err
 		}
 		if err := visit(f, record); err != nil {
 			return err
 		}
 	}
+}
+
+// decode calls a function of the decoder. A panic of it is an error: the bytes are those of others.
+func decode(f func() error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("it cannot be decoded: %v: %w", reason, ErrMetadata)
+		}
+	}()
+	if err = f(); err != nil && err != io.EOF {
+		return fmt.Errorf("%w: %w", err, ErrMetadata)
+	}
+	return err
+}
+
+// reader returns a reader of the fields with the names.
+func (f *avroFile) reader(data []byte, names []string) (*ocf.Reader, error) {
+	return ocf.NewReader(bytes.NewReader(data), ocf.WithReaderSchemaFunc(func(r *ocf.Reader) (*avro.Schema, error) {
+		node := r.Schema().Root()
+		f.metadata = r.Metadata()
+		f.reduce(node, names)
+		return node.Schema()
+	}))
 }
 
 // reduce leaves out fields of records without one of the names, and logical types. All fields of partitions stay.
@@ -63,7 +89,7 @@ func (f *avroFile) reduce(node *avro.SchemaNode, names []string) {
 	for i := range node.Fields {
 		field := &node.Fields[i]
 		if field.Name == partitionField && names != nil {
-			f.partition = fieldIDs(field.Type.Fields)
+			f.partition = partitionMembers(field.Type.Fields)
 			f.reduce(&field.Type, nil)
 			continue
 		}
@@ -79,12 +105,10 @@ func (f *avroFile) reduce(node *avro.SchemaNode, names []string) {
 	}
 }
 
-func fieldIDs(fields []avro.SchemaField) map[string]int {
-	ids := map[string]int{}
+func partitionMembers(fields []avro.SchemaField) (members []partitionMember) {
 	for _, field := range fields {
-		if id, ok := field.Props["field-id"].(int64); ok {
-			ids[field.Name] = int(id)
-		}
+		id, _ := field.Props["field-id"].(int64)
+		members = append(members, partitionMember{field.Name, int(id)})
 	}
-	return ids
+	return members
 }

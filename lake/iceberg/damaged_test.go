@@ -93,6 +93,7 @@ func TestDamagedManifests(t *testing.T) {
 	fail(iceberg.ErrMetadata, "the status 3", entry(object{"status": 3}))
 	fail(iceberg.ErrMetadata, "has the content 3", entry(object{"content": 3}))
 	fail(iceberg.ErrMetadata, "has no sequence number", entry(object{"status": 0}))
+	fail(iceberg.ErrLimit, "the limit is 1099511627776", entry(object{"record_count": int64(1)<<40 + 1}))
 	fail(iceberg.ErrUnsupported, `a.parquet: its format is "ORC"`, entry(object{"file_format": "ORC"}))
 	fail(iceberg.ErrUnsupported, `its format is "avro"`, entry(object{"file_format": "avro"}))
 	fail(iceberg.ErrUnsupported, "a.parquet: it is encrypted", entry(object{"key_metadata": []byte{1}}))
@@ -111,6 +112,9 @@ func TestDamagedManifests(t *testing.T) {
 	w.manifests[1]["manifest_path"] = ""
 	w.snapshot()
 	w.fail(iceberg.Options{}, iceberg.ErrMetadata, "manifest 1 has no path")
+	w.manifests[1] = w.manifests[0]
+	w.snapshot()
+	w.fail(iceberg.Options{}, iceberg.ErrMetadata, "is named twice")
 	w.manifests = w.manifests[:1]
 	w.commit(entry(nil))
 	name := w.manifests[1]["manifest_path"].(string)

@@ -15,10 +15,16 @@ import (
 	"github.com/gpuframe/gpuframe/lake/internal/decimals"
 )
 
+// mostDefault is the length of the text of an initial default at most: each older row has it.
+const mostDefault = 4 << 10
+
 // defaultOf returns the initial default of a column, or nil for null.
 func defaultOf(text json.RawMessage, t arrow.DataType) (scalar.Scalar, error) {
 	if len(text) == 0 || string(text) == "null" {
 		return nil, nil
+	}
+	if len(text) > mostDefault {
+		return nil, fmt.Errorf("the initial default has %d bytes, the limit is %d: %w", len(text), mostDefault, ErrLimit)
 	}
 	if arrow.IsNested(t.ID()) {
 		return nil, fmt.Errorf("the initial default %.100s of %v: %w", text, t, ErrUnsupported)

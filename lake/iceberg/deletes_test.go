@@ -61,6 +61,20 @@ func TestPositionDeletes(t *testing.T) {
 
 	w.commit(w.positions("d4.parquet", map[string][]int64{"b.parquet": {4}}, nil))
 	w.fail(iceberg.Options{}, iceberg.ErrDeletes, "b.parquet: row 4 is deleted, the file has 4 rows")
+	// Positions of files of other tables are ignored, in any number; those behind a file are refused by the first one.
+	manifests := w.manifests[:len(w.manifests)-1]
+	var far []int64
+	for i := range int64(100000) {
+		far = append(far, (100000-i)<<32)
+	}
+	w.manifests = manifests
+	w.commit(w.positions("d5.parquet", map[string][]int64{"other.parquet": far}, nil))
+	require.Equal(t, lines(0, 1, 1, 2, 3, 4, 6, 7), kept(t, w, iceberg.Options{}))
+	w.manifests = manifests
+	w.commit(w.positions("d6.parquet", map[string][]int64{"c.parquet": far}, nil))
+	w.fail(iceberg.Options{}, iceberg.ErrDeletes, "c.parquet: row 429496729600000 is deleted, the file has 4 rows")
+	w.manifests = manifests
+	w.commit(w.positions("d4.parquet", map[string][]int64{"b.parquet": {4}}, nil))
 	require.NoError(t, os.Remove(w.root+"/d4.parquet"))
 	w.fail(iceberg.Options{}, iceberg.ErrDeletes, "d4.parquet")
 }

@@ -2,6 +2,8 @@ package iceberg
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -23,11 +25,12 @@ type equality struct {
 func (t *Table) addEquality(deletes []*entry) error {
 	latest, overall := map[string]int64{}, int64(-1)
 	sets := map[string]*equality{}
+	data := t.oldest()
 	for _, e := range deletes {
 		if e.File.Content != equalityContent {
 			continue
 		}
-		global, applies, err := t.applies(e)
+		global, applies, err := t.applies(data, e)
 		if err == nil && applies {
 			err = t.addDeletes(sets, e, global)
 		}
@@ -41,21 +44,53 @@ func (t *Table) addEquality(deletes []*entry) error {
 		}
 	}
 	for _, f := range t.files {
-		f.marked = f.entry.sequence < max(overall, latest[f.entry.partition.key])
+		if f.marked = f.entry.sequence < max(overall, latest[f.entry.partition.key]); f.marked {
+			if err := t.addHidden(f); err != nil {
+				return inFile(f.Path, err)
+			}
+		}
 	}
 	return nil
 }
 
-// applies reports whether equality deletes are about all partitions, and whether they may be about the rows of a file.
-func (t *Table) applies(e *entry) (global, applies bool, err error) {
+// addHidden adds what the partition of a file has of the hidden columns.
+func (t *Table) addHidden(f *file) (err error) {
+	spec, _ := t.metadata.spec(f.entry.spec)
+	hidden := sources(spec, t.hidden)
+	f.sources = append(f.sources, hidden...)
+	f.hidden, err = constants(hidden, f.entry.partition)
+	return err
+}
+
+// oldest are the smallest sequence numbers of files of data.
+type oldest struct {
+	overall     int64
+	byPartition map[string]int64
+}
+
+func (t *Table) oldest() oldest {
+	o := oldest{math.MaxInt64, map[string]int64{}}
+	for _, f := range t.files {
+		e := f.entry
+		o.overall = min(o.overall, e.sequence)
+		if least, ok := o.byPartition[e.partition.key]; !ok || e.sequence < least {
+			o.byPartition[e.partition.key] = e.sequence
+		}
+	}
+	return o
+}
+
+// applies reports whether equality deletes apply to all partitions, and whether they may apply to the rows of a file.
+func (t *Table) applies(data oldest, e *entry) (global, applies bool, err error) {
 	spec, ok := t.metadata.spec(e.spec)
 	if !ok {
 		return false, false, fmt.Errorf("its partition spec %d is absent: %w", e.spec, ErrMetadata)
 	}
-	global = unpartitioned(spec)
-	return global, slices.ContainsFunc(t.files, func(f *file) bool {
-		return f.entry.sequence < e.sequence && (global || f.entry.partition.key == e.partition.key)
-	}), nil
+	if unpartitioned(spec) {
+		return true, data.overall < e.sequence, nil
+	}
+	least, ok := data.byPartition[e.partition.key]
+	return false, ok && least < e.sequence, nil
 }
 
 // addDeletes adds a file of equality deletes to those of its columns.
@@ -101,7 +136,8 @@ func (t *Table) keys(ids []int32) (keys []column, err error) {
 		}
 		keys = append(keys, t.hidden[place])
 	}
-	for _, key := range keys {
+	for i, key := range keys {
+		keys[i].origin.Absent = fmt.Errorf("equality deletes by the column: %w", ErrDeletes)
 		if !joinable(key.t) {
 			return nil, fmt.Errorf("equality deletes by the column %q of %v: %w", key.name, key.t, ErrUnsupported)
 		}
@@ -166,9 +202,8 @@ func (m *marks) constants(f *file) map[string]scalar.Scalar {
 		m.numbers[f.entry.partition.key] = number
 	}
 	values := map[string]scalar.Scalar{m.sequence: scalar.NewInt64Scalar(f.entry.sequence), m.partition: scalar.NewInt64Scalar(number)}
-	for name, value := range f.Partition {
-		values[name] = value
-	}
+	maps.Copy(values, f.Partition)
+	maps.Copy(values, f.hidden)
 	return values
 }
 

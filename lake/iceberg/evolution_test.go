@@ -1,6 +1,7 @@
 package iceberg_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -86,6 +87,12 @@ func TestDefaults(t *testing.T) {
 		w.about["current-schema-id"] = 5
 		w.write()
 		w.fail(iceberg.Options{}, iceberg.ErrMetadata, text)
+		w.about["schemas"] = w.about["schemas"].([]object)[:2]
+	}
+	for column, text := range map[string]string{"2 z fixed[65537]": "the limit is fixed[65536]", `2 s string = "` + strings.Repeat("x", 5000) + `"`: "the initial default has 5002 bytes, the limit is 4096"} {
+		w.schema(5, column)
+		w.write()
+		w.fail(iceberg.Options{}, iceberg.ErrLimit, text)
 		w.about["schemas"] = w.about["schemas"].([]object)[:2]
 	}
 	w.schema(5, `2 l {"type": "list", "element-id": 12, "element-required": false, "element": "int"} = []`)

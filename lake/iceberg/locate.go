@@ -65,45 +65,49 @@ func hinted(ctx context.Context, from storage.Storage, folder, hint string) (fil
 		return "", nil, inFile("version-hint.text", fmt.Errorf("it has %.100q, expected a version: %w", hint, ErrMetadata))
 	}
 	if !numbered {
-		names := []string{hint + suffixes[0], hint, "v" + hint + suffixes[0]}
-		if file, data, err = firstOf(ctx, from, folder, names); err == nil && file == "" {
-			err = inFile("version-hint.text", fmt.Errorf("it names %q, which is absent: %w", hint, ErrMetadata))
-		}
-		return file, data, err
+		file, err = firstOf(ctx, from, folder, []string{hint + suffixes[0], hint, "v" + hint + suffixes[0]})
+	} else {
+		file, err = latest(ctx, from, folder, version)
 	}
+	if err == nil && file == "" {
+		err = inFile("version-hint.text", fmt.Errorf("it names %q, which is absent: %w", hint, ErrMetadata))
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	data, err = from.Read(ctx, file, mostMetadata)
+	return file, data, inFile(file, storage.Needed(err, ErrMetadata))
+}
+
+// latest returns the file of a version, or that of the last of the versions behind it without a gap, or no name.
+func latest(ctx context.Context, from storage.Storage, folder string, version int64) (file string, err error) {
 	for {
 		var names []string
 		for _, suffix := range suffixes {
 			names = append(names, fmt.Sprintf("v%d%s", version, suffix))
 		}
-		next, contents, err := firstOf(ctx, from, folder, names)
-		if err != nil {
-			return "", nil, err
+		next, err := firstOf(ctx, from, folder, names)
+		if err != nil || next == "" {
+			return file, err
 		}
-		if next == "" && file == "" {
-			return "", nil, inFile("version-hint.text", fmt.Errorf("it names version %d, which is absent: %w", version, ErrMetadata))
-		}
-		if next == "" {
-			return file, data, nil
-		}
-		file, data = next, contents
+		file = next
 		version++
 	}
 }
 
-// firstOf reads the first of some files of a folder, or returns no name.
-func firstOf(ctx context.Context, from storage.Storage, folder string, names []string) (string, []byte, error) {
+// firstOf returns the first of some files of a folder, or no name.
+func firstOf(ctx context.Context, from storage.Storage, folder string, names []string) (string, error) {
 	for _, name := range names {
 		file := storage.Join(folder, name)
-		data, err := from.Read(ctx, file, mostMetadata)
+		_, err := from.Stat(ctx, file)
 		if err == nil {
-			return file, data, nil
+			return file, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return "", nil, inFile(file, err)
+			return "", inFile(file, err)
 		}
 	}
-	return "", nil, nil
+	return "", nil
 }
 
 // newest returns the file of the greatest version in a folder.
@@ -116,10 +120,16 @@ func newest(ctx context.Context, from storage.Storage, folder string) (string, e
 		return "", fmt.Errorf("list its metadata: %w", err)
 	}
 	greatest, names := int64(-1), []string(nil)
+	var byVersion, byID string
 	for _, each := range entries {
 		match := versioned.FindStringSubmatch(each.Name)
-		if match == nil {
+		switch {
+		case match == nil:
 			continue
+		case match[1] != "":
+			byVersion = each.Name
+		default:
+			byID = each.Name
 		}
 		version, err := strconv.ParseInt(match[1]+match[2], 10, 64)
 		if err != nil || version < greatest {
@@ -129,6 +139,9 @@ func newest(ctx context.Context, from storage.Storage, folder string) (string, e
 			greatest, names = version, nil
 		}
 		names = append(names, each.Name)
+	}
+	if byVersion != "" && byID != "" {
+		return "", fmt.Errorf("its metadata have names of two kinds, such as %s and %s, so that the newest one is unknown: give the path of one: %w", byVersion, byID, ErrMetadata)
 	}
 	switch len(names) {
 	case 0:

@@ -26,6 +26,19 @@ func (withoutLists) List(context.Context, string, string) ([]objectstore.Object,
 	return nil, "", errors.ErrUnsupported
 }
 
+// without is a store that does not read an object.
+type without struct {
+	objectstore.Store
+	name string
+}
+
+func (s without) ReadRange(ctx context.Context, about objectstore.Object, data []byte, offset int64) error {
+	if about.Name == s.name {
+		return objectstore.ErrUnavailable
+	}
+	return s.Store.ReadRange(ctx, about, data, offset)
+}
+
 func compressed(t *testing.T, data []byte) []byte {
 	var packed bytes.Buffer
 	writer := gzip.NewWriter(&packed)
@@ -58,7 +71,7 @@ func TestLocate(t *testing.T) {
 	w.file("metadata/v3.gz.metadata.json", compressed(t, third))
 	require.EqualValues(t, 30, snapshot())
 	w.file("metadata/version-hint.text", []byte("7"))
-	w.fail(iceberg.Options{}, iceberg.ErrMetadata, "version-hint.text: it names version 7, which is absent")
+	w.fail(iceberg.Options{}, iceberg.ErrMetadata, "version-hint.text: it names \"7\", which is absent")
 	w.file("metadata/version-hint.text", []byte("00007-x"))
 	w.fail(iceberg.Options{}, iceberg.ErrMetadata, `it names "00007-x", which is absent`)
 	w.file("metadata/00007-x.metadata.json", first)
@@ -66,19 +79,23 @@ func TestLocate(t *testing.T) {
 	w.file("metadata/version-hint.text", []byte("../x"))
 	w.fail(iceberg.Options{}, iceberg.ErrMetadata, "expected a version")
 	remove("version-hint.text")
+	w.fail(iceberg.Options{}, iceberg.ErrMetadata, "names of two kinds, such as v3.gz.metadata.json and 00007-x.metadata.json, so that the newest one is unknown: give the path of one")
+	for _, name := range []string{"v1.metadata.json", "v2.metadata.json", "v3.gz.metadata.json"} {
+		remove(name)
+	}
 	require.EqualValues(t, 10, snapshot())
 	w.file("metadata/00012-y.metadata.json.gz", compressed(t, second))
 	require.EqualValues(t, 20, snapshot())
 	w.file("metadata/00012-z.metadata.json", first)
 	w.fail(iceberg.Options{}, iceberg.ErrMetadata, "several files of metadata of version 12: 00012-y.metadata.json.gz, 00012-z.metadata.json: give the path of one")
 
-	for name, id := range map[string]int64{"00012-y.metadata.json.gz": 20, "v1.metadata.json": 10} {
+	for name, id := range map[string]int64{"00012-y.metadata.json.gz": 20, "00007-x.metadata.json": 10} {
 		table, err := iceberg.Open(t.Context(), filepath.Join(w.root, "metadata", name), iceberg.Options{})
 		require.NoError(t, err)
 		s, _ := table.Snapshot()
 		require.Equal(t, id, s.ID)
 	}
-	_, err := iceberg.Open(t.Context(), "file://"+w.root+"/metadata/v1.metadata.json", iceberg.Options{})
+	_, err := iceberg.Open(t.Context(), "file://"+w.root+"/metadata/00007-x.metadata.json", iceberg.Options{})
 	require.NoError(t, err)
 	_, err = iceberg.Open(t.Context(), filepath.Join(w.root, "metadata/v9.metadata.json"), iceberg.Options{})
 	require.ErrorIs(t, err, fs.ErrNotExist)
@@ -154,6 +171,10 @@ func TestStores(t *testing.T) {
 	require.ErrorContains(t, err, "give the path of a file of metadata")
 	memory.Set("s3://bucket/table/metadata/version-hint.text", []byte("2"))
 	lines, err = open(withoutLists{memory})
+	require.NoError(t, err)
+	require.Equal(t, []string{`{"n":2}`}, lines)
+	memory.Set("s3://bucket/table/metadata/version-hint.text", []byte("1")) // of later versions only the last is read
+	lines, err = open(without{memory, "s3://bucket/table/metadata/v1.metadata.json"})
 	require.NoError(t, err)
 	require.Equal(t, []string{`{"n":2}`}, lines)
 	_, err = iceberg.Open(t.Context(), "s3://user:secret@bucket/table", iceberg.Options{Store: &objecttest.Memory{}})

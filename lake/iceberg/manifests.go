@@ -3,16 +3,18 @@ package iceberg
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/gpuframe/gpuframe/lake/internal/storage"
+	"github.com/gpuframe/gpuframe/objectstore"
 )
 
 const (
 	// mostManifest is the length of a manifest or a list of manifests at most.
 	mostManifest = 1 << 30
-	// mostFiles is the number of manifests of a snapshot at most, and that of files.
-	mostFiles = 1 << 22
+	// mostRows is the number of rows of a file at most.
+	mostRows = 1 << 40
 	// atATime is the number of manifests that are read at a time.
 	atATime = 16
 )
@@ -90,19 +92,22 @@ var entryNames = []string{
 }
 
 // manifests returns those of a snapshot.
-func (t *Table) manifests(ctx context.Context, s *snapshot) (list []manifest, err error) {
+func (t *Table) manifests(ctx context.Context, s *snapshot, b *budget) (list []manifest, err error) {
 	if s.ManifestList == "" {
 		for _, path := range s.Manifests {
 			list = append(list, manifest{Path: path, alone: true})
 		}
-		return list, nil
+		return list, eachOnce(list)
 	}
 	name := t.place(s.ManifestList)
 	data, err := t.need(ctx, name, mostManifest)
 	if err == nil {
-		err = readAvro(data, manifestNames, func(_ *avroFile, m *manifest) error {
-			if m.Path == "" || len(list) == mostFiles {
-				return fmt.Errorf("manifest %d has no path, or there are more than %d: %w", len(list), mostFiles, ErrMetadata)
+		err = readAvro(ctx, data, manifestNames, func(_ *avroFile, m *manifest) error {
+			if m.Path == "" {
+				return fmt.Errorf("manifest %d has no path: %w", len(list), ErrMetadata)
+			}
+			if err := b.take(int64(len(m.Path))); err != nil {
+				return err
 			}
 			if len(m.Key) > 0 {
 				return inFile(m.Path, fmt.Errorf("the manifest is encrypted: %w", ErrUnsupported))
@@ -111,7 +116,22 @@ func (t *Table) manifests(ctx context.Context, s *snapshot) (list []manifest, er
 			return nil
 		})
 	}
+	if err == nil {
+		err = eachOnce(list)
+	}
 	return list, inFile(name, err)
+}
+
+// eachOnce refuses manifests that are named twice.
+func eachOnce(list []manifest) error {
+	paths := make(map[string]bool, len(list))
+	for _, m := range list {
+		if paths[m.Path] {
+			return fmt.Errorf("the manifest %s is named twice: %w", objectstore.Display(m.Path), ErrMetadata)
+		}
+		paths[m.Path] = true
+	}
+	return nil
 }
 
 // need reads a file that the metadata name.
@@ -122,7 +142,8 @@ func (t *Table) need(ctx context.Context, name string, most int64) ([]byte, erro
 
 // entries returns the files of a snapshot that are part of it, in the order of the manifests.
 func (t *Table) entries(ctx context.Context, s *snapshot) ([]*entry, error) {
-	list, err := t.manifests(ctx, s)
+	b := newBudget(mostFiles, mostEntryBytes)
+	list, err := t.manifests(ctx, s, b)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +152,7 @@ func (t *Table) entries(ctx context.Context, s *snapshot) ([]*entry, error) {
 		name := t.place(list[i].Path)
 		data, err := t.need(ctx, name, mostManifest)
 		if err == nil {
-			parts[i], err = readManifest(data, list[i], mostFiles)
+			parts[i], err = t.metadata.readManifest(ctx, data, list[i], b)
 		}
 		return inFile(name, err)
 	})
@@ -139,23 +160,22 @@ func (t *Table) entries(ctx context.Context, s *snapshot) ([]*entry, error) {
 	for _, part := range parts {
 		all = append(all, part...)
 	}
-	if len(all) > mostFiles {
-		return nil, fmt.Errorf("the snapshot %d has more than %d files: %w", s.ID, mostFiles, ErrLimit)
-	}
 	return all, err
 }
 
 // readManifest returns the entries of a manifest that are not deleted.
-func readManifest(data []byte, m manifest, most int) (list []*entry, err error) {
+func (meta *metadata) readManifest(ctx context.Context, data []byte, m manifest, b *budget) (list []*entry, err error) {
 	number := 0
-	err = readAvro(data, entryNames, func(f *avroFile, e *entry) error {
-		if number++; number > most {
-			return fmt.Errorf("it has more than %d entries: %w", most, ErrLimit)
+	err = readAvro(ctx, data, entryNames, func(f *avroFile, e *entry) error {
+		number++
+		e.File.Lower, e.File.Upper = withoutLong(e.File.Lower), withoutLong(e.File.Upper)
+		if err := b.take(e.length()); err != nil {
+			return err
 		}
 		if e.Status == deleted {
 			return nil
 		}
-		if err := e.complete(f, m); err != nil {
+		if err := e.complete(meta, f, m); err != nil {
 			return fmt.Errorf("entry %d: %w", number, err)
 		}
 		list = append(list, e)
@@ -164,10 +184,18 @@ func readManifest(data []byte, m manifest, most int) (list []*entry, err error) 
 	return list, err
 }
 
+// withoutLong leaves out bounds that are too long to keep.
+func withoutLong(bounds []bound) []bound {
+	return slices.DeleteFunc(bounds, func(b bound) bool { return len(b.Value) > mostBound })
+}
+
 // complete adds what an entry inherits from its manifest, and checks it.
-func (e *entry) complete(f *avroFile, m manifest) error {
+func (e *entry) complete(meta *metadata, f *avroFile, m manifest) (err error) {
 	if e.File.Path == "" || e.File.Rows < 0 || e.Status != existing && e.Status != added {
 		return fmt.Errorf("its file %q has no path, or %d rows, or the status %d: %w", e.File.Path, e.File.Rows, e.Status, ErrMetadata)
+	}
+	if e.File.Rows > mostRows {
+		return fmt.Errorf("its file %s has %d rows, the limit is %d: %w", e.File.Path, e.File.Rows, int64(mostRows), ErrLimit)
 	}
 	if e.File.Content < dataContent || e.File.Content > equalityContent || (m.Content == 0) != (e.File.Content == dataContent) {
 		return fmt.Errorf("its file %s has the content %d, in a manifest of content %d: %w", e.File.Path, e.File.Content, m.Content, ErrMetadata)
@@ -184,7 +212,9 @@ func (e *entry) complete(f *avroFile, m manifest) error {
 	default:
 		return fmt.Errorf("its file %s has no sequence number: %w", e.File.Path, ErrMetadata)
 	}
-	e.partition = newPartition(e.spec, e.File.Partition, f.partition)
+	if e.partition, err = meta.newPartition(e.spec, e.File.Partition, f.partition); err != nil {
+		return fmt.Errorf("its file %s: %w", e.File.Path, err)
+	}
 	e.File.Partition = nil
 	return nil
 }

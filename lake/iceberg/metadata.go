@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
 )
 
 // mostMetadata is the length of a file of metadata at most, decompressed too.
@@ -29,6 +31,8 @@ type metadata struct {
 	Properties    map[string]any  `json:"properties"`
 
 	byID map[int64]*snapshot
+	// types are those of fields without parts, by their IDs, in the newest schema that has them.
+	types map[int]arrow.DataType
 }
 
 type partitionSpec struct {
@@ -108,6 +112,10 @@ func (m *metadata) check() error {
 	m.byID = make(map[int64]*snapshot, len(m.Snapshots))
 	for _, s := range m.Snapshots {
 		m.byID[s.ID] = s
+	}
+	m.types = map[int]arrow.DataType{}
+	for _, s := range m.Schemas {
+		addTypes(m.types, s.Fields, 0)
 	}
 	return nil
 }

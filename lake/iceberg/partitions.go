@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/scalar"
@@ -20,24 +21,73 @@ type partition struct {
 	key string
 }
 
-// newPartition returns a partition of values by names, which have IDs.
-func newPartition(spec int, values map[string]any, ids map[string]int) partition {
-	p := partition{values: make(map[int]any, len(values))}
-	fields := make([]int, 0, len(values))
-	for name, value := range values {
-		if id, ok := ids[name]; ok {
-			p.values[id] = value
-			fields = append(fields, id)
-		}
+// newPartition returns a partition of values by their names in a manifest, for the fields of a spec.
+func (m *metadata) newPartition(id int, values map[string]any, members []partitionMember) (partition, error) {
+	spec, ok := m.spec(id)
+	if !ok {
+		return partition{}, fmt.Errorf("its partition spec %d is absent: %w", id, ErrMetadata)
 	}
-	slices.Sort(fields)
+	p := partition{values: make(map[int]any, len(spec))}
 	var key strings.Builder
-	fmt.Fprintf(&key, "%d", spec)
-	for _, id := range fields {
-		fmt.Fprintf(&key, " %d=%s", id, keyText(p.values[id]))
+	fmt.Fprintf(&key, "%d", id)
+	for _, f := range spec {
+		name, ok := f.nameIn(members)
+		if !ok && f.Transform == "void" {
+			continue
+		}
+		if !ok {
+			return partition{}, fmt.Errorf("the manifest lacks the field %q of the partition spec %d: %w", f.Name, id, ErrMetadata)
+		}
+		p.values[f.ID] = values[name]
+		fmt.Fprintf(&key, " %d=%s", f.ID, m.partitionKey(f, values[name]))
 	}
 	p.key = key.String()
-	return p
+	return p, nil
+}
+
+// nameIn returns the name of a field of partitions in a manifest: that of its ID, or of its name if the manifest has no IDs.
+func (f specField) nameIn(members []partitionMember) (string, bool) {
+	for _, member := range members {
+		if member.id == f.ID || member.id == 0 && (member.name == f.Name || member.name == avroName(f.Name)) {
+			return member.name, true
+		}
+	}
+	return "", false
+}
+
+// avroName returns a name as writers of manifests have it: Avro allows letters, digits and underscores.
+func avroName(name string) string {
+	var text strings.Builder
+	for i, r := range name {
+		switch {
+		case r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) && i > 0:
+			text.WriteRune(r)
+		case unicode.IsDigit(r):
+			text.WriteString("_" + string(r))
+		default:
+			fmt.Fprintf(&text, "_x%X", r)
+		}
+	}
+	return text.String()
+}
+
+// partitionKey is equal for equal values of a field of partitions, also if the type of its column was widened between them.
+func (m *metadata) partitionKey(f specField, value any) string {
+	name := parseTransform(f.Transform).name
+	if name != "identity" && name != "truncate" {
+		return keyText(value)
+	}
+	switch t := m.types[f.SourceID].(type) {
+	case *arrow.Decimal128Type:
+		if v := unscaledOf(value); v != nil {
+			return v.String()
+		}
+	case *arrow.TimestampType:
+		if v, ok := timestampOf(value, t); ok {
+			return keyText(v)
+		}
+	}
+	return keyText(value)
 }
 
 // keyText is equal for equal values of a partition.

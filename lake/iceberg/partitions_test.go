@@ -3,6 +3,7 @@ package iceberg_test
 import (
 	"errors"
 	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,6 +97,15 @@ func TestBoundsLeaveOut(t *testing.T) {
 	for _, condition := range []gpuframe.Expr{n.Eq(9), s.Eq(""), s.Eq("mmz"), s.IsNull(), x.Eq(2), x.Gt(2), c.Eq(-2), b.IsNull(), at.Lt(second), gpuframe.Col("h").IsNull(), gpuframe.Col("u").IsValid()} {
 		require.True(t, read(t, q, condition), "%v", condition)
 	}
+}
+
+// Bounds that are too long to keep leave out nothing.
+func TestLongBounds(t *testing.T) {
+	w, engine := newTable(t, "1 s string"), openEngine(t)
+	w.commit(w.data("absent.parquet", 1, object{"lower_bounds": bounds(map[int]string{1: "b"}), "upper_bounds": bounds(map[int]string{1: strings.Repeat("m", 5000)})}))
+	q, s := w.open(iceberg.Options{}).Query(engine), gpuframe.Col("s")
+	require.False(t, read(t, q, s.Eq("a")))
+	require.True(t, read(t, q, s.Eq("z")))
 }
 
 // Columns of identity partitions may be absent in files. Specs change, and types of columns after them.

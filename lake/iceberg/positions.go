@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -149,18 +150,14 @@ func (t *Table) readPositions(ctx context.Context, deletes []*entry, byPath map[
 	}
 	var mu sync.Mutex
 	err = storage.Each(ctx, atATime, len(deletes), func(ctx context.Context, i int) error {
-		byFile, err := t.positionsOf(ctx, engine, deletes[i])
+		byFile, err := t.positionsOf(ctx, engine, deletes[i], byPath)
 		if err != nil {
 			return inFile(deletes[i].File.Path, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		for path, set := range byFile {
-			for _, f := range byPath[path] {
-				if deletes[i].appliesTo(f.entry) {
-					f.addDeleted(set)
-				}
-			}
+		for f, set := range byFile {
+			f.addDeleted(set)
 		}
 		return nil
 	})
@@ -169,8 +166,8 @@ func (t *Table) readPositions(ctx context.Context, deletes []*entry, byPath map[
 
 var positionSchema = arrow.NewSchema([]arrow.Field{{Name: "file_path", Type: arrow.BinaryTypes.String}, {Name: "pos", Type: arrow.PrimitiveTypes.Int64}}, nil)
 
-// positionsOf reads a file with position deletes: the rows by the paths of files of data.
-func (t *Table) positionsOf(ctx context.Context, engine *gpuframe.Engine, e *entry) (map[string]*rows.Set, error) {
+// positionsOf reads a file with position deletes: the rows of the files of data that it applies to.
+func (t *Table) positionsOf(ctx context.Context, engine *gpuframe.Engine, e *entry, byPath map[string][]*file) (map[*file]*rows.Set, error) {
 	if len(e.File.Key) > 0 {
 		return nil, fmt.Errorf("it is encrypted: %w", ErrUnsupported)
 	}
@@ -181,7 +178,7 @@ func (t *Table) positionsOf(ctx context.Context, engine *gpuframe.Engine, e *ent
 		Name: "position deletes", Schema: positionSchema, Origins: []gpuframe.ColumnOrigin{{Name: "file_path", ID: pathID}, {Name: "pos", ID: positionID}},
 		Files: []gpuframe.TableFile{{Path: t.place(e.File.Path), Rows: e.File.Rows}},
 	})
-	byFile := map[string]*rows.Set{}
+	byFile := map[*file]*rows.Set{}
 	for frame, err := range query.Batches(ctx) {
 		if err != nil {
 			return nil, storage.Needed(err, ErrDeletes)
@@ -190,31 +187,43 @@ func (t *Table) positionsOf(ctx context.Context, engine *gpuframe.Engine, e *ent
 		if err = errors.Join(err, frame.Release()); err != nil {
 			return nil, err
 		}
-		err = addPositions(byFile, record)
+		positions, err := e.positionsIn(record, byPath)
 		record.Release()
 		if err != nil {
 			return nil, err
+		}
+		for f, list := range positions {
+			if byFile[f] == nil {
+				byFile[f] = &rows.Set{}
+			}
+			slices.Sort(list)
+			byFile[f].Merge(rows.Of(slices.Values(list)))
 		}
 	}
 	return byFile, nil
 }
 
-func addPositions(byFile map[string]*rows.Set, record arrow.Record) error {
+// positionsIn returns the positions of a batch, by the files of data that the deletes apply to.
+func (e *entry) positionsIn(record arrow.Record, byPath map[string][]*file) (map[*file][]int64, error) {
 	names, ok := record.Column(0).(*array.String)
-	positions, also := record.Column(1).(*array.Int64)
-	if !ok || !also {
-		return fmt.Errorf("its columns are of %v and %v, expected text and integers: %w", record.Column(0).DataType(), record.Column(1).DataType(), ErrDeletes)
+	positions, alsoOK := record.Column(1).(*array.Int64)
+	if !ok || !alsoOK {
+		return nil, fmt.Errorf("its columns are of %v and %v, expected text and integers: %w", record.Column(0).DataType(), record.Column(1).DataType(), ErrDeletes)
 	}
+	byFile := map[*file][]int64{}
 	for row := range int(record.NumRows()) {
 		if names.IsNull(row) || positions.IsNull(row) || positions.Value(row) < 0 {
-			return fmt.Errorf("a row has no file or no position: %w", ErrDeletes)
+			return nil, fmt.Errorf("a row has no file or no position: %w", ErrDeletes)
 		}
-		set := byFile[names.Value(row)]
-		if set == nil {
-			set = &rows.Set{}
-			byFile[strings.Clone(names.Value(row))] = set
+		for _, f := range byPath[names.Value(row)] {
+			if !e.appliesTo(f.entry) {
+				continue
+			}
+			if position := positions.Value(row); position >= f.Rows {
+				return nil, inFile(f.Path, fmt.Errorf("row %d is deleted, the file has %d rows: %w", position, f.Rows, ErrDeletes))
+			}
+			byFile[f] = append(byFile[f], positions.Value(row))
 		}
-		set.Add(positions.Value(row))
 	}
-	return nil
+	return byFile, nil
 }

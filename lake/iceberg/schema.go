@@ -142,6 +142,23 @@ func (r schemaReader) parseType(text json.RawMessage, depth int) (arrow.DataType
 	return nil, nil, fmt.Errorf("the type %q: %w", nested.Type, ErrUnsupported)
 }
 
+// addTypes adds the types of fields, and of those of structs.
+func addTypes(types map[int]arrow.DataType, fields []jsonField, depth int) {
+	for _, field := range fields {
+		var name string
+		if json.Unmarshal(field.Type, &name) == nil {
+			if t, err := primitive(name); err == nil {
+				types[field.ID] = t
+			}
+			continue
+		}
+		var nested jsonNested
+		if depth < mostDepth && json.Unmarshal(field.Type, &nested) == nil && nested.Type == "struct" {
+			addTypes(types, nested.Fields, depth+1)
+		}
+	}
+}
+
 // fieldsOf returns the fields and the origins of columns.
 func fieldsOf(columns []column) (fields []arrow.Field, origins []gpuframe.ColumnOrigin) {
 	for _, c := range columns {
@@ -162,14 +179,18 @@ var primitives = map[string]arrow.DataType{
 }
 
 // mostFixed is the length of values of a fixed type at most.
-const mostFixed = 1 << 20
+const mostFixed = 64 << 10
 
 func primitive(name string) (arrow.DataType, error) {
 	if t := primitives[name]; t != nil {
 		return t, nil
 	}
 	if digits, ok := within(name, "fixed[", "]"); ok {
-		if n, err := strconv.Atoi(digits); err == nil && n > 0 && n <= mostFixed {
+		n, err := strconv.Atoi(digits)
+		if err == nil && n > mostFixed {
+			return nil, fmt.Errorf("the type %q, the limit is fixed[%d]: %w", name, mostFixed, ErrLimit)
+		}
+		if err == nil && n > 0 {
 			return &arrow.FixedSizeBinaryType{ByteWidth: n}, nil
 		}
 	}

@@ -71,6 +71,8 @@ type file struct {
 	File
 	entry   *entry
 	sources []sourced
+	// hidden are the constants of hidden columns.
+	hidden  map[string]scalar.Scalar
 	deleted *rows.Set
 	// marked means that equality deletes are about the file.
 	marked bool
@@ -78,7 +80,8 @@ type file struct {
 
 // Open reads the metadata of a table, the manifests of a snapshot, position deletes and deletion vectors. The path is the folder
 // of the table, or a file of its metadata. In a folder, version-hint.text names the newest metadata, or else they are those with the
-// greatest version in their name.
+// greatest version in their name. Names such as v3.metadata.json and 00003-….metadata.json in one folder are an error. A folder of the
+// latter does not show which of them a catalog has committed: open such a table by the catalog, or by a file of its metadata.
 //
 // # Errors
 //

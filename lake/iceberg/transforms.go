@@ -28,7 +28,7 @@ func (s sourced) bounds(value any) (low, high any) {
 func (s sourced) truncated(value any) (low, high any) {
 	switch s.column.t.(type) {
 	case *arrow.Int32Type, *arrow.Int64Type:
-		if v, ok := integerOf(value); ok && v <= math.MaxInt64-s.width {
+		if v, ok := integerOf(value); ok && !s.wraps(v) {
 			return v, v + s.width - 1
 		}
 	case *arrow.Decimal128Type:
@@ -51,6 +51,11 @@ func (s sourced) truncated(value any) (low, high any) {
 		}
 	}
 	return nil, nil
+}
+
+// wraps reports whether the value may be that of the least integers, for which writers overflow. The column may have had 32 bits.
+func (s sourced) wraps(v int64) bool {
+	return v > math.MaxInt64-s.width || v > math.MaxInt32-s.width && v <= math.MaxInt32
 }
 
 // successor returns a text above all with the prefix, or nil.

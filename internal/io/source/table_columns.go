@@ -99,6 +99,9 @@ func (f *parquetFile) adapt(read *footer) error {
 		}
 		origin := t.origin(i)
 		place := origin.find(file, field.Name, byID)
+		if place < 0 && origin.Absent != nil {
+			return fmt.Errorf("it lacks the column %q: %w", field.Name, origin.Absent)
+		}
 		if place < 0 {
 			continue
 		}
@@ -191,7 +194,7 @@ func (d *groupDecoder) tableColumn(i int, rows int64) (*arrow.Chunked, error) {
 		if value := d.source.table.missing(d.source.schema, field.Name); value.IsValid() {
 			return constantRows(value, rows)
 		}
-		return nulls(field.Type, rows), nil
+		return nulls(field.Type, rows)
 	}
 	return nil, nil
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -188,11 +189,15 @@ func (c *conversion) entries(data arrow.ArrayData) (arrow.ArrayData, error) {
 // missing is the fallback, or nulls, for a member that a file lacks.
 func (c *conversion) missing(length int) (arrow.ArrayData, error) {
 	value := c.fallback
+	most := int64(mostConstantBytes)
+	if arrow.IsBaseBinary(c.to.ID()) && value != nil {
+		most = math.MaxInt32 // one array has them
+	}
+	if err := fitsConstants(c.to, value, int64(length), most); err != nil {
+		return nil, err
+	}
 	if value == nil || !value.IsValid() {
-		builder := array.NewBuilder(arrowmemory.DefaultAllocator, c.to)
-		defer builder.Release()
-		builder.AppendNulls(length)
-		values := builder.NewArray()
+		values := nullArray(c.to, length)
 		defer values.Release()
 		values.Data().Retain()
 		return values.Data(), nil

@@ -3,16 +3,12 @@ package source
 import (
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/arrow/scalar"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
 	"github.com/gpuframe/gpuframe/objectstore"
 )
@@ -42,6 +38,8 @@ type Origin struct {
 	ID int32
 	// Default is the value in files that lack the column, of its type. Nil means null.
 	Default scalar.Scalar
+	// Absent is the error of a file that lacks the column. Nil means that such a file is read.
+	Absent error
 	// Members are those of the fields of a struct, the element of a list, the key and the value of a map. Nil means
 	// the names of the type.
 	Members []Origin
@@ -212,33 +210,4 @@ func constantBound(value scalar.Scalar) any {
 		return slices.Clone(v.Data())
 	}
 	return nil
-}
-
-// constantRows returns rows repetitions of a value, in several arrays if one cannot have them.
-func constantRows(value scalar.Scalar, rows int64) (*arrow.Chunked, error) {
-	step := rows
-	if v, ok := value.(scalar.BinaryScalar); ok && value.IsValid() && len(v.Data()) > 0 {
-		step = max(1, min(rows, int64(math.MaxInt32/len(v.Data()))))
-	}
-	var arrays []arrow.Array
-	defer func() { release.Arrow(arrays) }()
-	for rows > 0 {
-		n := min(step, rows)
-		values, err := scalar.MakeArrayFromScalar(value, int(n), arrowmemory.DefaultAllocator)
-		if err != nil {
-			return nil, err
-		}
-		arrays, rows = append(arrays, values), rows-n
-	}
-	return arrow.NewChunked(value.DataType(), arrays), nil
-}
-
-// nulls returns a column of nulls.
-func nulls(t arrow.DataType, rows int64) *arrow.Chunked {
-	builder := array.NewBuilder(arrowmemory.DefaultAllocator, t)
-	defer builder.Release()
-	builder.AppendNulls(int(rows))
-	values := builder.NewArray()
-	defer values.Release()
-	return arrow.NewChunked(t, []arrow.Array{values})
 }

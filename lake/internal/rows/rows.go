@@ -18,17 +18,14 @@ type Set struct {
 	buckets []*roaring.Bitmap
 }
 
-// Of returns the set of numbers, none of which is negative.
+// Of returns the set of numbers, none of which is negative. It is fast for numbers in order.
 func Of(numbers iter.Seq[int64]) *Set {
 	s := &Set{}
 	for number := range numbers {
-		s.Add(number)
+		s.bucket(uint32(number >> 32)).Add(uint32(number))
 	}
 	return s
 }
-
-// Add adds a row.
-func (s *Set) Add(row int64) { s.bucket(uint32(row >> 32)).Add(uint32(row)) }
 
 // bucket returns the bitmap of the rows with the upper 32 bits.
 func (s *Set) bucket(key uint32) *roaring.Bitmap {
@@ -42,9 +39,22 @@ func (s *Set) bucket(key uint32) *roaring.Bitmap {
 
 // Merge adds the rows of another set.
 func (s *Set) Merge(other *Set) {
-	for i, key := range other.keys {
-		s.bucket(key).Or(other.buckets[i])
+	merged := &Set{}
+	for i, j := 0, 0; i < len(s.keys) || j < len(other.keys); {
+		switch {
+		case j == len(other.keys) || i < len(s.keys) && s.keys[i] < other.keys[j]:
+			merged.keys, merged.buckets = append(merged.keys, s.keys[i]), append(merged.buckets, s.buckets[i])
+			i++
+		case i == len(s.keys) || other.keys[j] < s.keys[i]:
+			merged.keys, merged.buckets = append(merged.keys, other.keys[j]), append(merged.buckets, other.buckets[j].Clone())
+			j++
+		default:
+			s.buckets[i].Or(other.buckets[j])
+			merged.keys, merged.buckets = append(merged.keys, s.keys[i]), append(merged.buckets, s.buckets[i])
+			i, j = i+1, j+1
+		}
 	}
+	*s = *merged
 }
 
 // Len is the number of rows.

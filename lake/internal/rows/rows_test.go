@@ -52,6 +52,16 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// Sets with the same and with other buckets are merged; the other set stays as it is.
+func TestMerge(t *testing.T) {
+	a, b := []int64{1, 5 << 32, 7 << 32}, []int64{2, 1 << 32, 5<<32 + 1, 9 << 32}
+	set, other := rows.Of(slices.Values(a)), rows.Of(slices.Values(b))
+	set.Merge(other)
+	set.Merge(rows.Of(slices.Values([]int64{1<<32 + 4})))
+	require.Equal(t, []int64{1, 2, 1 << 32, 1<<32 + 4, 5 << 32, 5<<32 + 1, 7 << 32, 9 << 32}, slices.Collect(set.Between(0, 1<<40)))
+	require.Equal(t, b, slices.Collect(other.Between(0, 1<<40)))
+}
+
 // A list has the buckets from 0 on, with their lengths.
 func TestParseList(t *testing.T) {
 	bitmap := encoded(t, []uint64{3, 70000})[12:] // behind the number of buckets and the key of the only one

@@ -226,15 +226,27 @@ func Resolve(root, uri string) (string, error) {
 	return Join(root, name), nil
 }
 
-// Stat describes a file.
+// Stat describes a file, without its name.
 func (s Storage) Stat(ctx context.Context, name string) (Entry, error) {
 	store, err := s.storeOf(name)
 	if err != nil {
 		return Entry{}, err
 	}
-	if store == nil {
-		return Entry{}, fmt.Errorf("stat %s: %w", objectstore.Display(name), errors.ErrUnsupported)
+	if store != nil {
+		about, err := store.Stat(ctx, name)
+		return Entry{Size: about.Size, Modified: about.Modified}, err
 	}
-	about, err := store.Stat(ctx, name)
-	return Entry{Size: about.Size, Modified: about.Modified}, err
+	if err := ctx.Err(); err != nil {
+		return Entry{}, err
+	}
+	var info fs.FileInfo
+	if s.System != nil {
+		info, err = fs.Stat(s.System, name)
+	} else {
+		info, err = os.Stat(filepath.FromSlash(strings.TrimPrefix(name, fileScheme)))
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return Entry{Size: info.Size(), Modified: info.ModTime()}, nil
 }

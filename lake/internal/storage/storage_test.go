@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
-	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -55,17 +54,22 @@ func TestStorage(t *testing.T) {
 				_, err = each.from.ReadRange(t.Context(), file, place[0], place[1], 100)
 				require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 			}
+			entry, err := each.from.Stat(t.Context(), file)
+			require.NoError(t, err)
+			require.EqualValues(t, 10, entry.Size)
+			_, err = each.from.Stat(t.Context(), file+"x")
+			require.ErrorIs(t, err, fs.ErrNotExist)
 			_, err = each.from.Read(t.Context(), file+"x", 10)
 			require.ErrorIs(t, err, fs.ErrNotExist)
 		})
 	}
 	_, err := storage.Storage{}.Read(t.Context(), "unknown://b/t", 1)
 	require.ErrorIs(t, err, objectstore.ErrScheme)
-	_, err = storage.Storage{System: fstest.MapFS{}}.Stat(t.Context(), "a")
-	require.ErrorIs(t, err, errors.ErrUnsupported)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	_, err = storage.Storage{}.Read(stopped, filepath.Join(folder, "a"), 10)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = storage.Storage{}.Stat(stopped, filepath.Join(folder, "a"))
 	require.ErrorIs(t, err, context.Canceled)
 }
 
