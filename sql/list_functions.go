@@ -306,30 +306,3 @@ func listJoin(t *translation, at *tree.Call, list []value) value {
 		return gpuframe.If(e.ListLength().Gt(0), e.ListJoin(separator), nil)
 	}, texts)
 }
-
-// series is a list of integers from a start to a stop, which belongs to it or not.
-func series(inclusive bool) func(t *translation, at *tree.Call, list []value) value {
-	return func(t *translation, at *tree.Call, list []value) value {
-		start, stop, step := constant(int64(0)), list[0], constant(int64(1))
-		if len(list) > 1 {
-			start, stop = list[0], list[1]
-		}
-		if len(list) > 2 {
-			step = list[2]
-		}
-		for i, v := range []*value{&start, &stop, &step} {
-			if v.null || !isInteger(v.dataType) {
-				t.fail(at, "argument %d of the list is %s, which is not supported: expected an integer", i+1, typeOf(*v))
-			}
-			*v = t.widened(at, *v)
-		}
-		names := gpuframe.ElementNames{Element: t.unique("element"), Index: t.unique("index")}
-		return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
-			n := e[0].Sub(e[1]).FloorDiv(e[2]).Neg() // the steps, rounded up
-			if inclusive {
-				n = e[1].Sub(e[0]).FloorDiv(e[2]).Add(1)
-			}
-			return n.Sequence().ListEvalWith(names, gpuframe.Col(names.Element).Mul(e[2]).Add(e[0]))
-		}, start, stop, step)
-	}
-}

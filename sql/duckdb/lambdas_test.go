@@ -22,5 +22,9 @@ func init() {
 		"select id, range(x), range(k, x), range(x, k, -2), generate_series(k, x), generate_series(k, x, 2), generate_series(x, k, -1) from a", "select range(3), generate_series(1, 3), range(5, 1, -2), range(0)",
 		"select id, l[x], l[-x], l[k:x], l[-2:], l[x:], l[:k], l[-3:-2], l[2:-1], list_extract(l, k), list_slice(l, k, -1) from (select id, x, k, [7, 8, 9, id] as l from a)",
 		"select id, [x, k], list_value(x, 1, null), [y, 1.5, x], [s, 'z'], [d, date '2020-01-01'], [f, true], [m, 2], [null, x] from a", "select k, l::double[], cast(l as varchar[]), null::integer[], l::bigint[] || [k::bigint], [x]::double[] from (select k, x, [k, x, 3] as l from a)", "select id, list_avg([m, 2]) from a", "select [x + 1][1], list_position([s, 'a', null], null) from a",
+		"select id, range(x, k, id - 3), generate_series(k, x, x - 2) from a", "select range(1, 3, 0), generate_series(1, 3, 0), range(null), range(1, null), range(1, 2, null), generate_series(2, 1, 0)",
+		"select range(-5000000000000000000, 5000000000000000000, 1000000000000000000), range(0, -9223372036854775807 - 1, -4611686018427387904), generate_series(-9223372036854775807 - 1, 9223372036854775807, 4611686018427387904)",
+		"select generate_series(9223372036854775807, -9223372036854775807 - 1, -9223372036854775807 - 1), range(9223372036854775807, -9223372036854775807, -4611686018427387904), range(-9223372036854775807 - 1, -9223372036854775807 + 2, 1), generate_series(9223372036854775805, 9223372036854775807)",
+		"select id, len(range(x * -1000000000000000000, k * 1000000000000000000, 100000000000000000)) from a where x < 9 and k < 9",
 	}
 }
