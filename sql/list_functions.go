@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -261,12 +263,15 @@ func (t *translation) bothValid(at tree.Node, list []value, v value) value {
 
 // listSort is a list in an order.
 func listSort(t *translation, at *tree.Call, list []value) value {
+	if len(list) > 1 && list[1].null || len(list) > 2 && list[2].null {
+		return t.nullOf(list[0].dataType)
+	}
 	descending, nullsFirst := false, false
 	if len(list) > 1 {
-		descending = strings.EqualFold(t.literalText(at, list[1], "the order"), "desc")
+		descending = t.option(at, list[1], "the order", sortOrders)
 	}
 	if len(list) > 2 {
-		nullsFirst = strings.EqualFold(t.literalText(at, list[2], "the order of nulls"), "nulls first")
+		nullsFirst = t.option(at, list[2], "the order of nulls", nullOrders)
 	}
 	sorted := func(e gpuframe.Expr) gpuframe.Expr {
 		if descending {
@@ -279,6 +284,22 @@ func listSort(t *translation, at *tree.Call, list []value) value {
 	}
 	nulls := t.eachElement(at, list[0], true, func(e, _ value) value { return t.isNull(at, e) })
 	return t.concatenatedLists(gpuframe.ConcatList, []value{nulls, t.listCall(at, sorted, t.withoutNulls(at, list[0]))}, t.elementType(at, list[0]))
+}
+
+// sortOrders and nullOrders are the arguments of list_sort: whether the greatest element is the first, and whether nulls are.
+var (
+	sortOrders = map[string]bool{"asc": false, "ascending": false, "desc": true, "descending": true, "default": false, "order_default": false}
+	nullOrders = map[string]bool{"nulls first": true, "nulls_first": true, "nulls last": false, "nulls_last": false, "default": false, "order_default": false}
+)
+
+// option returns the meaning of a literal text that is one of some.
+func (t *translation) option(at tree.Node, v value, role string, meanings map[string]bool) bool {
+	name := t.literalText(at, v, role)
+	meaning, ok := meanings[strings.ToLower(name)]
+	if !ok {
+		t.fail(at, "%s is %q, expected one of %q", role, name, slices.Sorted(maps.Keys(meanings)))
+	}
+	return meaning
 }
 
 // listAggregate is an aggregate of the elements of a list.

@@ -25,6 +25,8 @@ func init() {
 		"select id, range(x, k, id - 3), generate_series(k, x, x - 2) from a", "select range(1, 3, 0), generate_series(1, 3, 0), range(null), range(1, null), range(1, 2, null), generate_series(2, 1, 0)",
 		"select range(-5000000000000000000, 5000000000000000000, 1000000000000000000), range(0, -9223372036854775807 - 1, -4611686018427387904), generate_series(-9223372036854775807 - 1, 9223372036854775807, 4611686018427387904)",
 		"select generate_series(9223372036854775807, -9223372036854775807 - 1, -9223372036854775807 - 1), range(9223372036854775807, -9223372036854775807, -4611686018427387904), range(-9223372036854775807 - 1, -9223372036854775807 + 2, 1), generate_series(9223372036854775805, 9223372036854775807)",
+		"select list_sort([1, 3, null, 2], 'descending'), list_sort([1, 3, 2], 'Ascending'), list_sort([3, 1], 'default'), list_sort([3, 1], 'order_default'), list_sort([3, 1], null)",
+		"select list_sort([1, 3, null, 2], 'desc', 'nulls_first'), list_sort([1, null, 2], 'asc', 'NULLS FIRST'), list_sort([1, null, 2], 'desc', 'nulls_last'), list_sort([null, 2], 'asc', 'default'), list_sort([null, 2], 'asc', 'order_default'), list_sort([1], 'asc', null)",
 		"select id, len(range(x * -1000000000000000000, k * 1000000000000000000, 100000000000000000)) from a where x < 9 and k < 9",
 	}
 }
