@@ -137,9 +137,8 @@ func (t *translation) literalColumn(v value) gpuframe.Expr {
 // nullWhere is a list that is null where a condition is true.
 func (t *translation) nullWhere(at tree.Node, list, condition value) value {
 	element := t.elementType(at, list)
-	columns := gpuframe.ElementNames{Element: t.unique("element"), Index: t.unique("index")}
-	empty := gpuframe.If(condition.expr, gpuframe.LitOf(int64Type, nil), gpuframe.LitOf(int64Type, int64(0))).Sequence()
-	result := value{expr: gpuframe.ConcatList(list.expr, empty.ListEvalWith(columns, gpuframe.LitOf(element, nil))), dataType: arrow.ListOf(element), uses: columnSet{}}
+	empty := t.nullList(gpuframe.If(condition.expr, gpuframe.LitOf(int64Type, nil), gpuframe.LitOf(int64Type, int64(0))), element)
+	result := value{expr: gpuframe.ConcatList(list.expr, empty), dataType: arrow.ListOf(element), uses: columnSet{}}
 	result.uses.add(list.uses)
 	result.uses.add(condition.uses)
 	return result
@@ -157,25 +156,41 @@ func (t *translation) concatenatedLists(f func(values ...any) gpuframe.Expr, ite
 	return result
 }
 
-// listConcat joins lists. Null ones are left out.
+// listConcat joins lists. Null ones count as empty, and only nulls without a type have a null result.
 func listConcat(t *translation, at *tree.Call, list []value) value {
 	var lists []value
+	var element arrow.DataType
 	for _, v := range list {
+		switch {
+		case v.dataType == nil:
+			continue
+		case element == nil:
+			element = t.elementType(at, v)
+		default:
+			element = t.commonType(at, element, t.elementType(at, v))
+		}
 		if !v.null {
 			lists = append(lists, v)
 		}
 	}
-	if len(lists) == 0 {
+	if element == nil {
 		return value{null: true, uses: columnSet{}}
-	}
-	element := t.elementType(at, lists[0])
-	for _, v := range lists[1:] {
-		element = t.commonType(at, element, t.elementType(at, v))
 	}
 	for i, v := range lists {
 		lists[i] = t.ofElements(at, v, element)
 	}
-	return t.concatenatedLists(gpuframe.ConcatListSkipNulls, lists, element)
+	return t.concatenatedLists(gpuframe.ConcatListSkipNulls, append(lists, t.emptyList(element)), element)
+}
+
+// emptyList is a list without elements of a type.
+func (t *translation) emptyList(element arrow.DataType) value {
+	return value{expr: t.nullList(gpuframe.LitOf(int64Type, int64(0)), element), dataType: arrow.ListOf(element), uses: columnSet{}}
+}
+
+// nullList is a list of n nulls. It is null if n is.
+func (t *translation) nullList(n gpuframe.Expr, element arrow.DataType) gpuframe.Expr {
+	columns := gpuframe.ElementNames{Element: t.unique("element"), Index: t.unique("index")}
+	return n.Sequence().ListEvalWith(columns, gpuframe.LitOf(element, nil))
 }
 
 // isList reports whether a type is that of lists.

@@ -1,5 +1,10 @@
 package duckdb
 
+import (
+	"fmt"
+	"strings"
+)
+
 func init() {
 	statements["lambdas"] = []string{
 		"select k, list_transform(l, e -> e + 1), list_filter(l, e -> e > 2), list_transform(list_filter(l, e -> e is not null), lambda e: e * k) from (select k, list(x order by id) as l from a group by k)",
@@ -28,5 +33,25 @@ func init() {
 		"select list_sort([1, 3, null, 2], 'descending'), list_sort([1, 3, 2], 'Ascending'), list_sort([3, 1], 'default'), list_sort([3, 1], 'order_default'), list_sort([3, 1], null)",
 		"select list_sort([1, 3, null, 2], 'desc', 'nulls_first'), list_sort([1, null, 2], 'asc', 'NULLS FIRST'), list_sort([1, null, 2], 'desc', 'nulls_last'), list_sort([null, 2], 'asc', 'default'), list_sort([null, 2], 'asc', 'order_default'), list_sort([1], 'asc', null)",
 		"select id, len(range(x * -1000000000000000000, k * 1000000000000000000, 100000000000000000)) from a where x < 9 and k < 9",
+		"select list_concat(null::integer[], null::integer[]), list_concat(null::integer[], null), list_concat([1], null), list_concat(null::integer[]), list_concat(null::integer[], [1.5]), list_concat([null], null)",
 	}
+	for class, list := range statements {
+		if class == "lambdas" || class == "functions of lists" {
+			statements[class] = append(list, ofNoElements(list)...)
+		}
+	}
+}
+
+// ofNoElements are the statements on lists of groups with lists that are null and lists that are empty.
+func ofNoElements(list []string) (variants []string) {
+	for _, text := range list {
+		for _, items := range []string{"x", "s"} {
+			of := fmt.Sprintf("(select k, list(%s order by id) as l from a group by k)", items)
+			variant := strings.Replace(text, of, fmt.Sprintf("(select b.k, items as l from b left join (select k, list_filter(list(%s order by id), e -> k <> 3) as items from a where k > 1 group by k) g on b.k = g.k)", items), 1)
+			if variant != text {
+				variants = append(variants, variant)
+			}
+		}
+	}
+	return variants
 }
