@@ -75,6 +75,9 @@ func init() { // the aggregates refer to the table
 	atMax, atMin := atExtreme(gpuframe.Expr.AtMax), atExtreme(gpuframe.Expr.AtMin)
 	discrete := refused("a quantile without interpolation is not supported as a window, or of rows with other aggregates of the query around it: use quantile_cont")
 	discrete.least, discrete.isQuantile = 2, true
+	countIf := aggregate{least: 1, most: 1, counts: true, make: func(t *translation, at *tree.Call, list []value) value {
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Count().Where(list[0]) }, t.condition(at, list[0]))
+	}}
 	aggregates = map[string]aggregate{
 		"count":      {least: 0, most: 1, counts: true, make: count},
 		"count_star": {least: 0, most: 0, counts: true, make: count},
@@ -110,10 +113,8 @@ func init() { // the aggregates refer to the table
 		"kurtosis_pop": {least: 1, most: 1, make: ofDoubles(nullForNaN(gpuframe.Expr.KurtosisPop))},
 		"skewness":     {least: 1, most: 1, make: ofDoubles(sampleSkewness)},
 		"quantile":     discrete, "quantile_disc": discrete, "percentile_disc": discrete,
-		"product": refused("product is not supported: the product of the engine is of integers, and wraps around"),
-		"count_if": {least: 1, most: 1, counts: true, make: func(t *translation, at *tree.Call, list []value) value {
-			return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Count().Where(list[0]) }, t.condition(at, list[0]))
-		}},
+		"product":  refused("product is not supported: the product of the engine is of integers, and wraps around"),
+		"count_if": countIf, "countif": countIf,
 	}
 }
 

@@ -27,8 +27,7 @@ func (t *translation) excludingValue(s *scope, e *tree.Call, name string, window
 	x := excluding{translation: t, scope: s, call: e}
 	x.split(window, order, frame)
 	combine, ok := map[string]func() value{
-		"count": func() value { return x.sum(name) }, "count_if": func() value { return x.sum(name) }, "countif": func() value { return x.sum(name) },
-		"sum": func() value { return x.sum(name) }, "avg": x.mean, "mean": x.mean,
+		"count": func() value { return x.sum(name) }, "sum": func() value { return x.sum(name) }, "avg": x.mean, "mean": x.mean,
 		"min": func() value { return x.folded(name, "least") }, "max": func() value { return x.folded(name, "greatest") },
 		"bool_and": func() value { return x.truth(false) }, "bool_or": func() value { return x.truth(true) },
 		"first_value": func() value { return x.first(name) }, "first": func() value { return x.first(name) }, "any_value": func() value { return x.first(name) },

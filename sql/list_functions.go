@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -135,9 +137,8 @@ func (t *translation) literalColumn(v value) gpuframe.Expr {
 // nullWhere is a list that is null where a condition is true.
 func (t *translation) nullWhere(at tree.Node, list, condition value) value {
 	element := t.elementType(at, list)
-	columns := gpuframe.ElementNames{Element: t.unique("element"), Index: t.unique("index")}
-	empty := gpuframe.If(condition.expr, gpuframe.LitOf(int64Type, nil), gpuframe.LitOf(int64Type, int64(0))).Sequence()
-	result := value{expr: gpuframe.ConcatList(list.expr, empty.ListEvalWith(columns, gpuframe.LitOf(element, nil))), dataType: arrow.ListOf(element), uses: columnSet{}}
+	empty := t.nullList(gpuframe.If(condition.expr, gpuframe.LitOf(int64Type, nil), gpuframe.LitOf(int64Type, int64(0))), element)
+	result := value{expr: gpuframe.ConcatList(list.expr, empty), dataType: arrow.ListOf(element), uses: columnSet{}}
 	result.uses.add(list.uses)
 	result.uses.add(condition.uses)
 	return result
@@ -155,25 +156,41 @@ func (t *translation) concatenatedLists(f func(values ...any) gpuframe.Expr, ite
 	return result
 }
 
-// listConcat joins lists. Null ones are left out.
+// listConcat joins lists. Null ones count as empty, and only nulls without a type have a null result.
 func listConcat(t *translation, at *tree.Call, list []value) value {
 	var lists []value
+	var element arrow.DataType
 	for _, v := range list {
+		switch {
+		case v.dataType == nil:
+			continue
+		case element == nil:
+			element = t.elementType(at, v)
+		default:
+			element = t.commonType(at, element, t.elementType(at, v))
+		}
 		if !v.null {
 			lists = append(lists, v)
 		}
 	}
-	if len(lists) == 0 {
+	if element == nil {
 		return value{null: true, uses: columnSet{}}
-	}
-	element := t.elementType(at, lists[0])
-	for _, v := range lists[1:] {
-		element = t.commonType(at, element, t.elementType(at, v))
 	}
 	for i, v := range lists {
 		lists[i] = t.ofElements(at, v, element)
 	}
-	return t.concatenatedLists(gpuframe.ConcatListSkipNulls, lists, element)
+	return t.concatenatedLists(gpuframe.ConcatListSkipNulls, append(lists, t.emptyList(element)), element)
+}
+
+// emptyList is a list without elements of a type.
+func (t *translation) emptyList(element arrow.DataType) value {
+	return value{expr: t.nullList(gpuframe.LitOf(int64Type, int64(0)), element), dataType: arrow.ListOf(element), uses: columnSet{}}
+}
+
+// nullList is a list of n nulls. It is null if n is.
+func (t *translation) nullList(n gpuframe.Expr, element arrow.DataType) gpuframe.Expr {
+	columns := gpuframe.ElementNames{Element: t.unique("element"), Index: t.unique("index")}
+	return n.Sequence().ListEvalWith(columns, gpuframe.LitOf(element, nil))
 }
 
 // isList reports whether a type is that of lists.
@@ -261,12 +278,15 @@ func (t *translation) bothValid(at tree.Node, list []value, v value) value {
 
 // listSort is a list in an order.
 func listSort(t *translation, at *tree.Call, list []value) value {
+	if len(list) > 1 && list[1].null || len(list) > 2 && list[2].null {
+		return t.nullOf(list[0].dataType)
+	}
 	descending, nullsFirst := false, false
 	if len(list) > 1 {
-		descending = strings.EqualFold(t.literalText(at, list[1], "the order"), "desc")
+		descending = t.option(at, list[1], "the order", sortOrders)
 	}
 	if len(list) > 2 {
-		nullsFirst = strings.EqualFold(t.literalText(at, list[2], "the order of nulls"), "nulls first")
+		nullsFirst = t.option(at, list[2], "the order of nulls", nullOrders)
 	}
 	sorted := func(e gpuframe.Expr) gpuframe.Expr {
 		if descending {
@@ -279,6 +299,22 @@ func listSort(t *translation, at *tree.Call, list []value) value {
 	}
 	nulls := t.eachElement(at, list[0], true, func(e, _ value) value { return t.isNull(at, e) })
 	return t.concatenatedLists(gpuframe.ConcatList, []value{nulls, t.listCall(at, sorted, t.withoutNulls(at, list[0]))}, t.elementType(at, list[0]))
+}
+
+// sortOrders and nullOrders are the arguments of list_sort: whether the greatest element is the first, and whether nulls are.
+var (
+	sortOrders = map[string]bool{"asc": false, "ascending": false, "desc": true, "descending": true, "default": false, "order_default": false}
+	nullOrders = map[string]bool{"nulls first": true, "nulls_first": true, "nulls last": false, "nulls_last": false, "default": false, "order_default": false}
+)
+
+// option returns the meaning of a literal text that is one of some.
+func (t *translation) option(at tree.Node, v value, role string, meanings map[string]bool) bool {
+	name := t.literalText(at, v, role)
+	meaning, ok := meanings[strings.ToLower(name)]
+	if !ok {
+		t.fail(at, "%s is %q, expected one of %q", role, name, slices.Sorted(maps.Keys(meanings)))
+	}
+	return meaning
 }
 
 // listAggregate is an aggregate of the elements of a list.
@@ -305,31 +341,4 @@ func listJoin(t *translation, at *tree.Call, list []value) value {
 	return t.listCall(at, func(e gpuframe.Expr) gpuframe.Expr {
 		return gpuframe.If(e.ListLength().Gt(0), e.ListJoin(separator), nil)
 	}, texts)
-}
-
-// series is a list of integers from a start to a stop, which belongs to it or not.
-func series(inclusive bool) func(t *translation, at *tree.Call, list []value) value {
-	return func(t *translation, at *tree.Call, list []value) value {
-		start, stop, step := constant(int64(0)), list[0], constant(int64(1))
-		if len(list) > 1 {
-			start, stop = list[0], list[1]
-		}
-		if len(list) > 2 {
-			step = list[2]
-		}
-		for i, v := range []*value{&start, &stop, &step} {
-			if v.null || !isInteger(v.dataType) {
-				t.fail(at, "argument %d of the list is %s, which is not supported: expected an integer", i+1, typeOf(*v))
-			}
-			*v = t.widened(at, *v)
-		}
-		names := gpuframe.ElementNames{Element: t.unique("element"), Index: t.unique("index")}
-		return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
-			n := e[0].Sub(e[1]).FloorDiv(e[2]).Neg() // the steps, rounded up
-			if inclusive {
-				n = e[1].Sub(e[0]).FloorDiv(e[2]).Add(1)
-			}
-			return n.Sequence().ListEvalWith(names, gpuframe.Col(names.Element).Mul(e[2]).Add(e[0]))
-		}, start, stop, step)
-	}
 }

@@ -3,20 +3,26 @@ package sql
 import (
 	"context"
 	"errors"
-	"runtime"
+	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // ownedTables are the tables that CREATE TABLE has collected. A table that has no name any more is released when the
 // garbage collector finds no query on it.
 type ownedTables struct {
-	mu   sync.Mutex
-	list []*ownedTable
-	// remove removes the list from the reclaimers of the managers.
+	mu     sync.Mutex
+	list   []*ownedTable
+	closed bool
+	// remove removes the reclaimers from the managers.
 	remove []func()
+	// failures are the errors of releases, which close returns: the statements that dropped the tables have succeeded.
+	failures error
+	// collector limits how often the garbage collector is started.
+	collector collector
 }
 
 // ownedTable is a collected table.
@@ -31,40 +37,50 @@ type ownedTable struct {
 // released when it has run, or when memory is short.
 const collectedBytes = 1 << 20
 
-// add adds a table and returns its query.
-func (o *ownedTables) add(frame *gpuframe.Frame) (*ownedTable, gpuframe.Query) {
+// add adds a table and returns its query. It releases the table and fails after close.
+func (o *ownedTables) add(frame *gpuframe.Frame) (*ownedTable, gpuframe.Query, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.closed {
+		return nil, gpuframe.Query{}, errors.Join(errClosed, frame.Release())
+	}
 	query, inUse := frame.Watched()
 	added := &ownedTable{frame: frame, inUse: inUse}
 	o.list = append(o.list, added)
 	if o.remove == nil {
 		for _, manager := range query.Engine().Managers() {
-			o.remove = append(o.remove, manager.AddReclaimer(o))
+			o.remove = append(o.remove, manager.AddReclaimer(&droppedTables{o, manager}))
 		}
 	}
-	return added, query
+	return added, query, nil
 }
 
+// errClosed is the error of CREATE TABLE after [Session.Close].
+var errClosed = fmt.Errorf("sql: create table: the session is closed: use a session that is open: %w", gpuframe.ErrClosed)
+
 // drop releases a table when no query is on it.
-func (o *ownedTables) drop(dropped *ownedTable) error {
+func (o *ownedTables) drop(dropped *ownedTable) {
 	if dropped == nil {
-		return nil
+		return
+	}
+	o.collector.drop()
+	o.mu.Lock()
+	isLarge := !o.closed && dropped.frame.Table().Bytes() >= collectedBytes
+	dropped.isDropped = true
+	o.mu.Unlock()
+	if isLarge {
+		o.collector.collect()
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	dropped.isDropped = true
-	if dropped.frame.Table().Bytes() >= collectedBytes {
-		runtime.GC()
-	}
-	_, err := o.sweep()
-	return err
+	_, err := o.sweep(nil)
+	o.failures = errors.Join(o.failures, err)
 }
 
-// sweep releases the dropped tables that no query is on. It returns their bytes.
-func (o *ownedTables) sweep() (released uint64, err error) {
+// sweep releases the dropped tables that no query is on: those of a manager, or all if it is nil. It returns their bytes.
+func (o *ownedTables) sweep(manager *memory.Manager) (released uint64, err error) {
 	o.list = slices.DeleteFunc(o.list, func(t *ownedTable) bool {
-		if !t.isDropped || t.inUse() {
+		if !t.isDroppedOn(manager) || t.inUse() {
 			return false
 		}
 		released += t.frame.Table().Bytes()
@@ -74,27 +90,53 @@ func (o *ownedTables) sweep() (released uint64, err error) {
 	return released, err
 }
 
-// Reclaim releases the dropped tables that no query is on, when memory is short.
-func (o *ownedTables) Reclaim(context.Context, uint64) (released uint64, err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !slices.ContainsFunc(o.list, func(t *ownedTable) bool { return t.isDropped }) {
-		return 0, nil
+// isDroppedOn reports whether a table is dropped and has memory of a manager or of its descendants. All are if it is nil.
+func (t *ownedTable) isDroppedOn(manager *memory.Manager) bool {
+	if !t.isDropped || manager == nil {
+		return t.isDropped
 	}
-	runtime.GC()
-	return o.sweep()
+	owner := t.frame.Table().Manager()
+	for owner != nil && owner != manager {
+		owner = owner.Parent()
+	}
+	return owner == manager
 }
 
 // close releases all tables.
-func (o *ownedTables) close() (err error) {
+func (o *ownedTables) close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	err := o.failures
 	for _, t := range o.list {
 		err = errors.Join(err, t.frame.Release())
 	}
 	for _, remove := range o.remove {
 		remove()
 	}
-	o.list, o.remove = nil, nil
+	o.list, o.remove, o.failures, o.closed = nil, nil, nil, true
 	return err
+}
+
+// droppedTables are the dropped tables of a manager.
+type droppedTables struct {
+	*ownedTables
+	manager *memory.Manager
+}
+
+// Reclaim releases the dropped tables of the manager that no query is on, when its memory is short.
+func (d *droppedTables) Reclaim(context.Context, uint64) (released uint64, err error) {
+	if !d.exist() {
+		return 0, nil
+	}
+	d.collector.collect()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.sweep(d.manager)
+}
+
+// exist reports whether there are any.
+func (d *droppedTables) exist() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.list, func(t *ownedTable) bool { return t.isDroppedOn(d.manager) })
 }

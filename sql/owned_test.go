@@ -1,15 +1,20 @@
 package sql_test
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/sql"
+	"github.com/gpuframe/gpuframe/sql/parse"
 )
 
 // TestDroppedTables tests that DROP and CREATE OR REPLACE release the memory of a table when no query is on it.
@@ -68,4 +73,84 @@ func TestReclaimedTables(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, "n; 65000", answer(t, session, "select count(*) as n from t"))
+}
+
+// TestCreateAfterClose tests that CREATE TABLE of a closed session fails and keeps no memory, also if the session is closed
+// while it runs.
+func TestCreateAfterClose(t *testing.T) {
+	engine, err := gpuframe.Open(gpuframe.Device("host"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, engine.Close()) }()
+	var session *sql.Session
+	session = sql.NewWith(engine, sql.Options{Table: func(string) (gpuframe.Query, error) {
+		return gpuframe.From(engine, []order{{ID: 1}}), session.Close()
+	}})
+	_, err = session.Exec(t.Context(), "create table before as select 1 as n")
+	require.NoError(t, err)
+	_, err = session.Exec(t.Context(), "create table during as select id from closes")
+	require.ErrorIs(t, err, gpuframe.ErrClosed)
+	_, err = session.Exec(t.Context(), "create table after as select 1 as n")
+	require.ErrorIs(t, err, gpuframe.ErrClosed)
+	require.ErrorContains(t, err, "the session is closed")
+	require.Empty(t, answer(t, session, "show tables")[len("name"):])
+	require.NoError(t, session.Close())
+	require.Zero(t, engine.Manager().Stats().InUse)
+}
+
+// TestTwoSessions tests that the dropped tables of a session make room for those of another one.
+func TestTwoSessions(t *testing.T) {
+	engine, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(12<<20))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, engine.Close()) }()
+	first, second := sql.New(engine), sql.New(engine)
+	for i := range 60 {
+		session := []*sql.Session{first, second}[i%2]
+		_, err := session.Exec(t.Context(), "create or replace table t as select range as n from range(65000)")
+		require.NoError(t, err)
+	}
+	require.NoError(t, first.Close())
+	require.Equal(t, "n; 65000", answer(t, second, "select count(*) as n from t"))
+	_, err = second.Exec(t.Context(), "drop table t")
+	require.NoError(t, err)
+	require.NoError(t, second.Close())
+	require.Zero(t, engine.Manager().Stats().InUse)
+}
+
+// TestConcurrentDrops tests that queries have all rows of their table while it is replaced and dropped.
+func TestConcurrentDrops(t *testing.T) {
+	engine, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(64<<20))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, engine.Close()) }()
+	session := sql.New(engine)
+	var group errgroup.Group
+	for range 2 {
+		group.Go(func() error {
+			for i := range 30 {
+				text := "create or replace table t as select range as n from range(200000)"
+				if i%3 == 2 {
+					text = "drop table if exists t"
+				}
+				if _, err := session.Exec(t.Context(), text); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		group.Go(func() error {
+			for range 60 {
+				rows, err := session.Exec(t.Context(), "select n from t where n >= 100000")
+				var fault *parse.Error
+				if errors.As(err, &fault) && strings.Contains(fault.Message, "no table is called") {
+					continue
+				}
+				if err != nil || rows != 100_000 {
+					return errors.Join(err, fmt.Errorf("%d rows", rows))
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	require.NoError(t, session.Close())
+	require.Zero(t, engine.Manager().Stats().InUse)
 }

@@ -22,6 +22,7 @@ type Session struct {
 	find   func(name string) (gpuframe.Query, error)
 	mu     sync.RWMutex
 	tables map[string]table
+	closed bool
 	owned  ownedTables
 	types  types
 }
@@ -63,25 +64,31 @@ func NewWith(engine *gpuframe.Engine, options Options) *Session {
 
 // Register gives a query of the session's engine a name. It replaces a table or view of this name.
 func (s *Session) Register(name string, q gpuframe.Query) {
-	_ = s.put(table{name: name, query: q}) // the memory of the table before is released by Close at the latest
+	_ = s.put(table{name: name, query: q}) // only a table of CREATE TABLE has an error
 }
 
-// put adds a table. It replaces the one of this name.
+// put adds a table. It replaces the one of this name. A table of CREATE TABLE is an error after Close, which has
+// released it.
 func (s *Session) put(t table) error {
 	s.mu.Lock()
+	if s.closed && t.owned != nil {
+		s.mu.Unlock()
+		return errClosed
+	}
 	before := s.tables[strings.ToLower(t.name)].owned
 	s.tables[strings.ToLower(t.name)] = t
 	s.mu.Unlock()
-	return s.owned.drop(before)
+	s.owned.drop(before)
+	return nil
 }
 
 // forget removes a name.
-func (s *Session) forget(name string) error {
+func (s *Session) forget(name string) {
 	s.mu.Lock()
 	before := s.tables[strings.ToLower(name)].owned
 	delete(s.tables, strings.ToLower(name))
 	s.mu.Unlock()
-	return s.owned.drop(before)
+	s.owned.drop(before)
 }
 
 // lookup returns the table of a name.
@@ -103,11 +110,16 @@ func (s *Session) names() []string {
 	return list
 }
 
-// Close releases the tables that CREATE TABLE has made. Queries on them must have ended.
+// Close releases the tables that CREATE TABLE has made. Queries on them must have ended. A CREATE TABLE that ends later
+// fails.
+//
+// # Errors
+//
+// The error is that of releases, also of tables that statements have dropped before.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tables = map[string]table{}
+	s.tables, s.closed = map[string]table{}, true
 	return s.owned.close()
 }
 
@@ -153,7 +165,8 @@ func (s *Session) Query(ctx context.Context, text string, arguments ...any) (q g
 //
 // # Errors
 //
-// The error is a [*parse.Error] with the place in the text, or that of [gpuframe.Query.Collect].
+// The error is a [*parse.Error] with the place in the text, or that of [gpuframe.Query.Collect]. CREATE TABLE after
+// [Session.Close] wraps [gpuframe.ErrClosed].
 func (s *Session) Exec(ctx context.Context, text string, arguments ...any) (rows int64, err error) {
 	statement, err := single(text)
 	if err != nil {

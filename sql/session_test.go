@@ -221,6 +221,8 @@ func TestErrors(t *testing.T) {
 		"select sum(id) over (order by id rows 1 preceding exclude ties) from orders":       {34, "EXCLUDE GROUP and EXCLUDE TIES in a frame of ROWS with offsets"},
 		"select sum(id) over (order by id range 1 preceding exclude ties) from orders":      {34, "use GROUPS"},
 		"select list_transform(id, e -> e) from orders":                                     {8, "the value is BIGINT, expected a list"},
+		"select list_sort([1, 2], 'down')":                                                  {8, `the order is "down", expected one of ["asc"`},
+		"select list_sort([1, 2], 'desc', 'first')":                                         {8, `the order of nulls is "first", expected one of ["default"`},
 		"select list_filter([1], e -> e)":                                                   {8, "the condition is BIGINT, expected BOOLEAN"},
 		"select list_transform([1], e -> f)":                                                {33, `no column is called "f"`},
 		"select list_transform([1], 2)":                                                     {28, "the argument is no lambda"},

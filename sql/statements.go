@@ -152,9 +152,13 @@ func (t *translation) create(c *tree.Create) (rows int64) {
 	if err != nil {
 		panic(abort{err})
 	}
-	owned, query := t.session.owned.add(frame)
+	rows = frame.NumRows()
+	owned, query, err := t.session.owned.add(frame)
+	if err != nil {
+		panic(abort{err})
+	}
 	t.register(table{name: name, query: query, owned: owned})
-	return frame.NumRows()
+	return rows
 }
 
 // register gives a table its name.
@@ -189,7 +193,5 @@ func (t *translation) drop(d *tree.Drop) {
 	case known.view != d.View:
 		t.fail(d.Name[0], "%q is a %s: drop it as such", name, map[bool]string{true: "view", false: "table"}[known.view])
 	}
-	if err := t.session.forget(name); err != nil {
-		panic(abort{err})
-	}
+	t.session.forget(name)
 }

@@ -44,7 +44,7 @@ func (t *translation) listValue(s *scope, call *tree.Call) value {
 // unnest is another expression.
 func (t *translation) elements(rows *relation, call *tree.Call) *column {
 	list, ok := call.Args[0].Expr.(*tree.List)
-	if !ok || len(list.Items) == 0 {
+	if !ok || len(list.Items) == 0 || t.dependsOnRows(list) {
 		return nil
 	}
 	values := &tree.Values{Position: call.Position}
@@ -54,6 +54,20 @@ func (t *translation) elements(rows *relation, call *tree.Call) *column {
 	out := t.values(&scope{}, values)
 	rows.query = rows.query.Join(out.query, gpuframe.Cross)
 	return out.columns[0]
+}
+
+// dependsOnRows reports whether an expression has a column or an aggregate.
+func (t *translation) dependsOnRows(e tree.Expr) (depends bool) {
+	walk(e, func(n tree.Node) bool {
+		switch n := n.(type) {
+		case *tree.Column:
+			depends = true
+		case *tree.Call:
+			depends = depends || n.Over != nil || isAggregate(strings.ToLower(text(n.Name))) || isWindowFunction(strings.ToLower(text(n.Name)))
+		}
+		return !depends
+	})
+	return depends
 }
 
 // slice translates x[from:to]: the elements of a list, or the characters of a text, from the first to the last one.

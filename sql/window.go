@@ -87,8 +87,14 @@ func (t *translation) windowValue(s *scope, e *tree.Call, name string) value {
 	if s.clause != "SELECT" && s.clause != "ORDER BY" && s.clause != "QUALIFY" && s.clause != "DISTINCT ON" {
 		t.fail(e, "a window function is not possible in %s: use QUALIFY, or a derived table", s.clause)
 	}
+	if name == "count_if" || name == "countif" {
+		e, name = sumOfTruths(e), "sum"
+	}
 	window, order, frame := t.window(s, e.Over)
 	f, isPlace := windowFunctions[name]
+	if t.isEmptyFrame(s, frame) && (f.framed || isAggregate(name)) {
+		return t.valueOfNoRows(s, e, f, name)
+	}
 	if frame != nil && frame.Exclude != tree.ExcludeNothing && (f.framed || isAggregate(name)) {
 		return t.excludingValue(s, e, name, window, order, frame)
 	}
@@ -113,6 +119,38 @@ func (t *translation) windowValue(s *scope, e *tree.Call, name string) value {
 		return t.shiftedOr(s, e, v, window)
 	}
 	return v
+}
+
+// sumOfTruths returns count_if of a condition as a sum of ones and zeros, which is null if the condition is for all rows.
+func sumOfTruths(e *tree.Call) *tree.Call {
+	sum := *e
+	sum.Name = []tree.Name{{Position: e.Position, Text: "sum"}}
+	if len(e.Args) > 0 {
+		condition := e.Args[0].Expr
+		branch := func(when tree.Expr, then string) tree.Branch {
+			return tree.Branch{When: when, Then: &tree.Literal{Position: e.Position, Kind: tree.Integer, Text: then}}
+		}
+		sum.Args = slices.Clone(e.Args)
+		sum.Args[0].Expr = &tree.Case{Position: e.Position, Branches: []tree.Branch{branch(condition, "1"), branch(&tree.Unary{Position: e.Position, Op: "not", X: condition}, "0")}}
+	}
+	return &sum
+}
+
+// isEmptyFrame reports whether a frame of rows ends before it begins.
+func (t *translation) isEmptyFrame(s *scope, frame *tree.Frame) bool {
+	return frame != nil && frame.Unit == tree.Rows && t.frameBound(s, frame.Start) > t.frameBound(s, frame.End)
+}
+
+// valueOfNoRows translates a function of a frame that has no rows.
+func (t *translation) valueOfNoRows(s *scope, e *tree.Call, f windowFunction, name string) value {
+	if f.framed {
+		return t.nullOf(t.placeValue(s, e, f, name).dataType)
+	}
+	v := t.aggregateOver(s, e, name)
+	if a, _ := aggregateOf(name); a.counts {
+		return constant(int64(0))
+	}
+	return t.nullOf(v.dataType)
 }
 
 // aggregateOver translates an aggregate with OVER, without its window.

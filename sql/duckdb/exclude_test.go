@@ -24,8 +24,20 @@ func init() {
 		}
 	}
 	statements["frames with exclusions"] = append(list,
+		"select id, count_if(x > 1) over (order by id rows between 2 preceding and 1 following exclude current row), countif(f) over (order by k groups between 1 preceding and 1 following exclude ties), count_if(f) over (partition by k order by id rows between 1 following and 2 following exclude current row) from a",
 		"select id, count(*) over (partition by f range between unbounded preceding and unbounded following exclude current row), sum(x) over (rows between unbounded preceding and unbounded following exclude group) from a",
 		"select id, sum(x) over w, rank() over w from a window w as (order by k groups between 1 preceding and current row exclude ties)",
 		"select k, sum(count(*)) over (order by k rows between unbounded preceding and unbounded following exclude current row) from a group by k",
 		"select id, count(*) over (order by x desc nulls first range between unbounded preceding and current row exclude group), min(t) over (order by z groups between 1 preceding and 1 following exclude ties) from (select a.id, x, t, z from a join b using (id))")
+	statements["frames without rows"] = []string{
+		"select id, sum(x) over w, count(x) over w, avg(x) over w, min(s) over w, bool_and(f) over w, any_value(x) over w, first_value(x) over w, last_value(x ignore nulls) over w, nth_value(x, 2) over w, count_if(x > 1) over w, approx_count_distinct(x) over w from a window w as (partition by k order by id rows between 3 following and 1 following)",
+		"select id, count(x) over w, sum(m) over w, max(d) over w, median(x) over w, row_number() over w, lag(x) over w, count(x) filter (where f) over w from a window w as (order by id rows between 1 preceding and 3 preceding)",
+		"select id, count(x) over w, sum(x) over w, first_value(x) over w, bool_or(f) over w from a window w as (order by id rows between 3 following and 1 following exclude current row)",
+		"select id, sum(x) over w, max(s) over w, count(x) over w from a window w as (order by k groups between 3 following and 1 following exclude ties)",
+		"select id, count(x) over (order by k groups between 1 preceding and 2 preceding), max(x) over (order by k range between 3 following and 1 following) from a",
+		"select k, count(sum(x)) over (order by k rows between 3 following and 2 following), coalesce(sum(count(*)) over (order by k rows between 3 following and 2 following), 5) from a group by k",
+		"select id from a qualify count(x) over (order by id rows between 3 following and 1 following) = 0", "* select id from a order by sum(x) over (order by id rows between 3 following and 1 following), id",
+		"select id, count_if(x > 1) over (order by id rows between 2 preceding and 1 following), countif(f) over (partition by k), count_if(x > 1) filter (where f) over (order by id rows between 2 preceding and 1 following exclude current row), count_if(f) over (partition by k order by id rows between 1 following and 2 following), count_if(f) filter (where x > 2) over (partition by k) from a",
+		"select k, countif(f), countif(x > 1) filter (where true) from a group by k", "select k, count_if(count(*) > 1) over () from a group by k",
+	}
 }

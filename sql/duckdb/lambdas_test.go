@@ -1,5 +1,10 @@
 package duckdb
 
+import (
+	"fmt"
+	"strings"
+)
+
 func init() {
 	statements["lambdas"] = []string{
 		"select k, list_transform(l, e -> e + 1), list_filter(l, e -> e > 2), list_transform(list_filter(l, e -> e is not null), lambda e: e * k) from (select k, list(x order by id) as l from a group by k)",
@@ -22,5 +27,33 @@ func init() {
 		"select id, range(x), range(k, x), range(x, k, -2), generate_series(k, x), generate_series(k, x, 2), generate_series(x, k, -1) from a", "select range(3), generate_series(1, 3), range(5, 1, -2), range(0)",
 		"select id, l[x], l[-x], l[k:x], l[-2:], l[x:], l[:k], l[-3:-2], l[2:-1], list_extract(l, k), list_slice(l, k, -1) from (select id, x, k, [7, 8, 9, id] as l from a)",
 		"select id, [x, k], list_value(x, 1, null), [y, 1.5, x], [s, 'z'], [d, date '2020-01-01'], [f, true], [m, 2], [null, x] from a", "select k, l::double[], cast(l as varchar[]), null::integer[], l::bigint[] || [k::bigint], [x]::double[] from (select k, x, [k, x, 3] as l from a)", "select id, list_avg([m, 2]) from a", "select [x + 1][1], list_position([s, 'a', null], null) from a",
+		"select id, range(x, k, id - 3), generate_series(k, x, x - 2) from a", "select range(1, 3, 0), generate_series(1, 3, 0), range(null), range(1, null), range(1, 2, null), generate_series(2, 1, 0)",
+		"select range(-5000000000000000000, 5000000000000000000, 1000000000000000000), range(0, -9223372036854775807 - 1, -4611686018427387904), generate_series(-9223372036854775807 - 1, 9223372036854775807, 4611686018427387904)",
+		"select generate_series(9223372036854775807, -9223372036854775807 - 1, -9223372036854775807 - 1), range(9223372036854775807, -9223372036854775807, -4611686018427387904), range(-9223372036854775807 - 1, -9223372036854775807 + 2, 1), generate_series(9223372036854775805, 9223372036854775807)",
+		"select list_sort([1, 3, null, 2], 'descending'), list_sort([1, 3, 2], 'Ascending'), list_sort([3, 1], 'default'), list_sort([3, 1], 'order_default'), list_sort([3, 1], null)",
+		"select list_sort([1, 3, null, 2], 'desc', 'nulls_first'), list_sort([1, null, 2], 'asc', 'NULLS FIRST'), list_sort([1, null, 2], 'desc', 'nulls_last'), list_sort([null, 2], 'asc', 'default'), list_sort([null, 2], 'asc', 'order_default'), list_sort([1], 'asc', null)",
+		"select id, len(range(x * -1000000000000000000, k * 1000000000000000000, 100000000000000000)) from a where x < 9 and k < 9",
+		"select list_concat(null::integer[], null::integer[]), list_concat(null::integer[], null), list_concat([1], null), list_concat(null::integer[]), list_concat(null::integer[], [1.5]), list_concat([null], null)",
+		"select unnest([id, 1]) from a", "select u from a, unnest([a.id, 1]) q(u)", "select id, u from a, unnest([a.id, k, 1]) q(u) where u > 3", "select id, unnest([s, 'x']) from a where k = 1", "select unnest([1 + 1, 2]), id from a",
+		"select id, unnest([null, x]) from a", "select k, unnest([count(*), 1]) from a group by k", "select k, unnest([k, sum(x)]) from a group by k", "select id, unnest([row_number() over (order by id), 0]) from a", "select u, count(*) from a, unnest([x, k]) q(u) group by u",
 	}
+	for class, list := range statements {
+		if class == "lambdas" || class == "functions of lists" {
+			statements[class] = append(list, ofNoElements(list)...)
+		}
+	}
+}
+
+// ofNoElements are the statements on lists of groups with lists that are null and lists that are empty.
+func ofNoElements(list []string) (variants []string) {
+	for _, text := range list {
+		for _, items := range []string{"x", "s"} {
+			of := fmt.Sprintf("(select k, list(%s order by id) as l from a group by k)", items)
+			variant := strings.Replace(text, of, fmt.Sprintf("(select b.k, items as l from b left join (select k, list_filter(list(%s order by id), e -> k <> 3) as items from a where k > 1 group by k) g on b.k = g.k)", items), 1)
+			if variant != text {
+				variants = append(variants, variant)
+			}
+		}
+	}
+	return variants
 }
