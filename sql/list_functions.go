@@ -56,8 +56,8 @@ func listFunctions() map[string]function {
 		}},
 		"list_sort array_sort": {1, 3, listSort},
 		"list_sum array_sum":   ofNumbers(gpuframe.Expr.ListSum),
-		"list_min array_min":   ofNumbers(gpuframe.Expr.ListMin),
-		"list_max array_max":   ofNumbers(gpuframe.Expr.ListMax),
+		"list_min array_min":   listExtreme(gpuframe.Expr.ListMin, gpuframe.Expr.ListSort),
+		"list_max array_max":   listExtreme(gpuframe.Expr.ListMax, gpuframe.Expr.ListSortDescending),
 		"list_avg array_avg": {1, 1, func(t *translation, at *tree.Call, list []value) value {
 			if isDecimal(t.elementType(at, list[0])) {
 				list[0] = t.ofElements(at, list[0], floatType)
@@ -93,6 +93,16 @@ func ofNumbers(f func(e gpuframe.Expr) gpuframe.Expr) function {
 			t.fail(at, "%s of a list of %s is not supported: use unnest in a subquery", text(at.Name), typeName(element))
 		}
 		return t.listCall(at, f, list[0])
+	}}
+}
+
+// listExtreme is the least or the greatest element of a list. Those of texts and decimals are the first of the list in order.
+func listExtreme(fold, sorted func(e gpuframe.Expr) gpuframe.Expr) function {
+	return function{1, 1, func(t *translation, at *tree.Call, list []value) value {
+		if element := t.elementType(at, list[0]); isDecimal(element) || isText(element) {
+			return t.listCall(at, func(e gpuframe.Expr) gpuframe.Expr { return sorted(e).ListGet(0) }, list[0])
+		}
+		return t.listCall(at, fold, list[0])
 	}}
 }
 
@@ -232,7 +242,7 @@ func (t *translation) extended(at tree.Node, list, item value, before bool) valu
 	return t.concatenatedLists(gpuframe.ConcatListSkipNulls, items, element)
 }
 
-// listContains reports whether a list has an element. Null is none.
+// listContains reports whether a list has an element. It is null if the list or the element is: null equals no element.
 func (t *translation) listContains(at tree.Node, list, item value) value {
 	if list.null || item.null {
 		return t.nullOf(boolType)

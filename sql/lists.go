@@ -21,7 +21,7 @@ func listedArgument(e *tree.Call, name string) (list *tree.List, ok bool) {
 	return list, ok
 }
 
-// isListed reports whether a value is one of a list that is written: null is none.
+// isListed reports whether a value is one of a written list. It is null for null, which equals no element.
 func (t *translation) isListed(s *scope, e, element tree.Expr, list *tree.List) value {
 	x, items := t.expr(s, element), t.exprs(s, list.Items)
 	if x.null {
@@ -95,7 +95,7 @@ func (t *translation) subscript(at tree.Node, v, index value) value {
 	case index.null || v.null:
 		return t.nullOf(element)
 	case !index.isConstant():
-		same := t.eachElement(at, v, true, func(_, number value) value { return t.binary(at, "=", number, t.place(at, v, index)) })
+		same := t.eachElement(at, v, true, func(_, number value) value { return t.binary(at, "=", number, t.elementNumber(at, v, index)) })
 		return t.listCall(at, func(e gpuframe.Expr) gpuframe.Expr { return e.ListGet(0) }, same)
 	}
 	n := t.whole(at, index, "the number of an element")
@@ -108,8 +108,8 @@ func (t *translation) subscript(at tree.Node, v, index value) value {
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].ListGet(n) }, v)
 }
 
-// place is the number of an element: a negative one counts from the end.
-func (t *translation) place(at tree.Node, list, n value) value {
+// elementNumber is the number of an element: a negative one counts from the end.
+func (t *translation) elementNumber(at tree.Node, list, n value) value {
 	fromEnd := t.binary(at, "+", t.binary(at, "+", t.listCall(at, gpuframe.Expr.ListLength, list), n), constant(int64(1)))
 	return t.cases(at, []value{t.binary(at, "<", n, constant(int64(0)))}, []value{fromEnd, n})
 }

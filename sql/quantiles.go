@@ -22,22 +22,22 @@ type valueQuantile struct {
 
 // fractionLists returns the calls that a quantile of a list of fractions stands for, one for each fraction, or nil.
 func fractionLists(e *tree.Call) (calls []*tree.Call) {
-	place := 1
+	argument := 1
 	if e.Within != nil {
-		place = 0
+		argument = 0
 	}
 	name := strings.ToLower(text(e.Name))
-	if a, ok := aggregateOf(name); !ok || !a.isQuantile && name != "quantile_cont" && name != "percentile_cont" || len(e.Args) <= place {
+	if a, ok := aggregateOf(name); !ok || !a.isQuantile && name != "quantile_cont" && name != "percentile_cont" || len(e.Args) <= argument {
 		return nil
 	}
-	list, ok := e.Args[place].Expr.(*tree.List)
+	list, ok := e.Args[argument].Expr.(*tree.List)
 	if !ok {
 		return nil
 	}
 	for _, fraction := range list.Items {
 		call := *e
 		call.Args = slices.Clone(e.Args)
-		call.Args[place].Expr = fraction
+		call.Args[argument].Expr = fraction
 		calls = append(calls, &call)
 	}
 	return calls

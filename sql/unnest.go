@@ -106,7 +106,7 @@ func (t *translation) sliced(at tree.Node, v, from, to value) value {
 		return t.listCall(at, func(e gpuframe.Expr) gpuframe.Expr { return e.ListSlice(int(first), int(max(last-first, 0))) }, v)
 	}
 	unknown := t.logic(at, true, []value{t.isNull(at, from), t.isNull(at, to)})
-	from, to = t.place(at, v, from), t.place(at, v, to)
+	from, to = t.elementNumber(at, v, from), t.elementNumber(at, v, to)
 	part := t.eachElement(at, v, true, func(_, number value) value {
 		return t.logic(at, false, []value{t.binary(at, ">=", number, from), t.binary(at, "<=", number, to)})
 	})

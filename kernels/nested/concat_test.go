@@ -1,9 +1,12 @@
 package nested_test
 
 import (
+	"encoding/base64"
+	"regexp"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/column"
@@ -87,8 +90,12 @@ func TestConcat(t *testing.T) {
 func TestJoin(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for _, of := range []arrow.DataType{arrow.ListOf(arrow.BinaryTypes.String), arrow.LargeListOf(arrow.BinaryTypes.LargeString)} {
-			c := uploadJSON(t, mgr, of, `[["a", "", "ö"], null, [], [null], [null, "bc", null, "d"], [""]]`)
+		for _, of := range []arrow.DataType{arrow.ListOf(arrow.BinaryTypes.String), arrow.LargeListOf(arrow.BinaryTypes.LargeString), arrow.ListOf(arrow.BinaryTypes.Binary), arrow.ListOf(arrow.BinaryTypes.LargeBinary)} {
+			written := func(texts string) string { return texts }
+			if element := of.(arrow.ListLikeType).Elem().ID(); element == arrow.BINARY || element == arrow.LARGE_BINARY {
+				written = base64Texts
+			}
+			c := uploadJSON(t, mgr, of, written(`[["a", "", "ö"], null, [], [null], [null, "bc", null, "d"], [""]]`))
 			for name, part := range map[string]struct {
 				first, end int
 				want       map[string]string
@@ -103,15 +110,36 @@ func TestJoin(t *testing.T) {
 				table := tableOf(t, mgr, rows)
 				for separator, want := range part.want {
 					values := evaluate(t, name, table, nested.Join(expr.Col("list"), separator))
-					text, err := values.MarshalJSON()
+					texts := asTexts(values)
+					text, err := texts.MarshalJSON()
 					require.NoError(t, err)
-					require.Equal(t, want, string(text), "%s, %q", name, separator)
+					require.Equal(t, want, string(text), "%v, %s, %q", of, name, separator)
+					texts.Release()
 					values.Release()
 				}
 				require.NoError(t, table.Release())
 				require.NoError(t, rows.Release())
 			}
 		}
+	})
+}
+
+// asTexts returns binary values as texts, and other values as they are.
+func asTexts(values arrow.Array) arrow.Array {
+	texts, isBinary := map[arrow.Type]arrow.DataType{arrow.BINARY: arrow.BinaryTypes.String, arrow.LARGE_BINARY: arrow.BinaryTypes.LargeString}[values.DataType().ID()]
+	if !isBinary {
+		texts = values.DataType()
+	}
+	data := values.Data()
+	view := array.NewData(texts, data.Len(), data.Buffers(), nil, data.NullN(), data.Offset())
+	defer view.Release()
+	return array.MakeFromData(view)
+}
+
+// base64Texts returns JSON with its texts as those of binary values.
+func base64Texts(texts string) string {
+	return regexp.MustCompile(`"[^"]*"`).ReplaceAllStringFunc(texts, func(text string) string {
+		return `"` + base64.StdEncoding.EncodeToString([]byte(text[1:len(text)-1])) + `"`
 	})
 }
 

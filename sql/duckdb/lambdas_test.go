@@ -34,6 +34,7 @@ func init() {
 		"select list_sort([1, 3, null, 2], 'desc', 'nulls_first'), list_sort([1, null, 2], 'asc', 'NULLS FIRST'), list_sort([1, null, 2], 'desc', 'nulls_last'), list_sort([null, 2], 'asc', 'default'), list_sort([null, 2], 'asc', 'order_default'), list_sort([1], 'asc', null)",
 		"select id, len(range(x * -1000000000000000000, k * 1000000000000000000, 100000000000000000)) from a where x < 9 and k < 9",
 		"select list_concat(null::integer[], null::integer[]), list_concat(null::integer[], null), list_concat([1], null), list_concat(null::integer[]), list_concat(null::integer[], [1.5]), list_concat([null], null)",
+		"select k, list_min(l), list_max(l), list_aggregate(l, 'min') from (select k, list(s order by id) as l from a group by k)", "select k, list_min(l), list_max(l) from (select k, list(m order by id) as l from a group by k)", "select list_max(['b', null, 'a']), list_min([1.5, 2.25])",
 		"select unnest([id, 1]) from a", "select u from a, unnest([a.id, 1]) q(u)", "select id, u from a, unnest([a.id, k, 1]) q(u) where u > 3", "select id, unnest([s, 'x']) from a where k = 1", "select unnest([1 + 1, 2]), id from a",
 		"select id, unnest([null, x]) from a", "select k, unnest([count(*), 1]) from a group by k", "select k, unnest([k, sum(x)]) from a group by k", "select id, unnest([row_number() over (order by id), 0]) from a", "select u, count(*) from a, unnest([x, k]) q(u) group by u",
 	}

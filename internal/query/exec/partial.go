@@ -17,7 +17,7 @@ func openPartial(ctx context.Context, o *opener, s *stage, node plan.Node) (buff
 	if partial := operationOf(n).partial; partial != nil {
 		return partial(ctx, o, s, n)
 	}
-	return notSupported(ctx, o, s, node)
+	return notSupported(ctx, o, s, n)
 }
 
 // newPartialGroups makes the reader of the partial groups of a worker.
