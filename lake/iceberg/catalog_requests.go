@@ -1,13 +1,16 @@
 package iceberg
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gpuframe/gpuframe/objectstore"
@@ -70,7 +73,7 @@ func (c *Catalog) do(request *http.Request, answer any) error {
 		return objectstore.TransportError(request.Context(), err)
 	}
 	if response.StatusCode >= 300 {
-		return c.refusal(response.StatusCode, data)
+		return c.refusal(request, response.StatusCode, data)
 	}
 	if int64(len(data)) > most {
 		return fmt.Errorf("the answer has more than %d bytes: %w", most, ErrLimit)
@@ -82,7 +85,7 @@ func (c *Catalog) do(request *http.Request, answer any) error {
 }
 
 // refusal is the error of an answer with a status. Secrets that its message repeats are left out.
-func (c *Catalog) refusal(status int, data []byte) error {
+func (c *Catalog) refusal(request *http.Request, status int, data []byte) error {
 	var body struct {
 		Error struct {
 			Message string `json:"message"`
@@ -93,10 +96,8 @@ func (c *Catalog) refusal(status int, data []byte) error {
 	if json.Unmarshal(data, &body) == nil && body.Error.Message != "" {
 		text = body.Error.Type + ": " + body.Error.Message
 	}
-	for _, secret := range []string{c.options.Token, c.options.ClientSecret} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "…")
-		}
+	for _, secret := range c.secrets(request) {
+		text = strings.ReplaceAll(text, secret, "…")
 	}
 	if len(text) > mostMessage {
 		text = text[:mostMessage]
@@ -114,23 +115,51 @@ func (c *Catalog) refusal(status int, data []byte) error {
 	return fmt.Errorf("the catalog answers %d: %q: %w", status, text, condition)
 }
 
+// secrets returns what a request has sent that no error may have, the longest first.
+func (c *Catalog) secrets(request *http.Request) []string {
+	list := []string{c.options.Token, c.options.ClientSecret, url.QueryEscape(c.options.ClientSecret)}
+	for _, value := range request.Header["Authorization"] {
+		list = append(list, value, strings.TrimPrefix(value, "Bearer "))
+	}
+	for _, values := range c.options.Header {
+		list = append(list, values...)
+	}
+	if user := request.URL.User; user != nil {
+		password, _ := user.Password()
+		list = append(list, password, base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password)))
+	}
+	list = slices.DeleteFunc(list, func(secret string) bool { return secret == "" })
+	slices.SortFunc(list, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return list
+}
+
 // bearer returns the token, another one than the refused one. Without credentials it is empty.
 func (c *Catalog) bearer(ctx context.Context, refused string) (string, error) {
 	if c.options.ClientID == "" {
 		return c.options.Token, nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.token != refused {
-		return c.token, nil
+	token := ""
+	select {
+	case token = <-c.renewal:
+	case <-ctx.Done():
+		return "", ctx.Err()
 	}
-	scope, address := c.options.Scope, c.options.TokenURL
-	if scope == "" {
-		scope = "catalog"
+	defer func() { c.renewal <- token }()
+	if token != refused {
+		return token, nil
 	}
-	if address == "" {
-		address = c.base + "/v1/oauth/tokens"
+	renewed, err := c.requestToken(ctx)
+	if err != nil {
+		return "", fmt.Errorf("get a token: %w", withoutAbsence(err))
 	}
+	token = renewed
+	return token, nil
+}
+
+// requestToken gets a token by the client's credentials.
+func (c *Catalog) requestToken(ctx context.Context) (string, error) {
+	scope := cmp.Or(c.options.Scope, "catalog")
+	address := cmp.Or(c.options.TokenURL, c.tokenURL, c.base+"/v1/oauth/tokens")
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.options.ClientID}, "client_secret": {c.options.ClientSecret}, "scope": {scope}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -141,11 +170,10 @@ func (c *Catalog) bearer(ctx context.Context, refused string) (string, error) {
 		Token string `json:"access_token"`
 	}
 	if err := c.do(request, &answer); err != nil {
-		return "", fmt.Errorf("get a token: %w", err)
+		return "", err
 	}
 	if answer.Token == "" {
-		return "", fmt.Errorf("get a token: the answer has none: %w", ErrCatalog)
+		return "", fmt.Errorf("the answer has no token: %w", ErrCatalog)
 	}
-	c.token = answer.Token
-	return c.token, nil
+	return answer.Token, nil
 }

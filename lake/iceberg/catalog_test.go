@@ -11,8 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -31,6 +33,12 @@ type restCatalog struct {
 	delegate atomic.Bool
 	status   int
 	body     string
+	// about is further configuration, and credentials those of tables.
+	about       object
+	credentials []object
+	// paths are those of requests, and wait holds requests of tokens until it is closed.
+	paths sync.Map
+	wait  chan struct{}
 }
 
 func (c *restCatalog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +46,11 @@ func (c *restCatalog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(jsonText(object{"error": object{"message": message, "type": kind, "code": status}})))
 	}
-	if r.URL.Path == "/api/v1/oauth/tokens" {
+	c.paths.Store(r.URL.EscapedPath(), true)
+	if r.URL.Path == "/api/v1/oauth/tokens" || r.URL.Path == "/tokens" {
+		if c.wait != nil {
+			<-c.wait
+		}
 		if err := r.ParseForm(); err != nil || r.Form.Get("client_secret") != "s3cret" || r.Form.Get("grant_type") != "client_credentials" || r.Form.Get("scope") != "catalog" {
 			fail(401, "NotAuthorizedException", "wrong secret "+r.Form.Get("client_secret"))
 			return
@@ -57,13 +69,13 @@ func (c *restCatalog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.URL.EscapedPath() {
 	case "/api/v1/config":
-		_, _ = w.Write([]byte(jsonText(object{"defaults": object{"prefix": "other"}, "overrides": object{"prefix": "ws/" + r.URL.Query().Get("warehouse")}})))
-	case "/api/v1/ws/main/namespaces/shop%1Feu/tables/sales%2F1":
+		_, _ = w.Write([]byte(jsonText(object{"defaults": object{"prefix": "other"}, "overrides": merged(object{"prefix": "ws/" + r.URL.Query().Get("warehouse")}, c.about)})))
+	case "/api/v1/ws/main/namespaces/shop%1Feu/tables/sales%2F1", "/second/v1/ws/main/namespaces/shop.eu/tables/sales%2F1":
 		c.delegate.Store(r.Header.Get("X-Iceberg-Access-Delegation") == "vended-credentials")
 		_, _ = w.Write([]byte(jsonText(object{"metadata-location": "s3://u:p@b/m.json", "metadata": c.metadata, "config": c.config,
-			"storage-credentials": []object{{"prefix": "s3://", "config": object{"key": "wide"}}, {"prefix": "", "config": object{"key": "widest"}}}})))
+			"storage-credentials": c.credentials})))
 	default:
-		fail(404, "NoSuchTableException", "Table does not exist")
+		fail(404, "NoSuchTableException", "Table does not exist"+r.Header.Get("X-Echo"))
 	}
 }
 
@@ -147,21 +159,105 @@ func TestCatalogStores(t *testing.T) {
 	w.about["location"] = "s3://bucket/table"
 	w.write()
 	served, address := newCatalog(t, w)
-	served.config = object{"key": "narrow", "region": "x"}
+	served.config = object{"s3.access-key-id": "A", "s3.session-token": "session A", "region": "x"}
+	served.credentials = []object{
+		{"prefix": "s3://bucket/table", "config": object{"s3.access-key-id": "B"}}, {"prefix": "", "config": object{"other": "C"}},
+		{"prefix": "s3://bucket", "config": object{"s3.access-key-id": "D", "s3.session-token": "session D"}}, {"prefix": "s3://other", "config": object{"region": "E"}},
+	}
+	want := map[string]string{"s3.access-key-id": "B", "region": "x"}
 	refused := errors.New("refused")
 	var failure error
 	catalog, err := iceberg.Connect(t.Context(), address, iceberg.CatalogOptions{Warehouse: "main", Token: "abc", Store: func(_ context.Context, location string, config map[string]string) (objectstore.Store, error) {
 		require.Equal(t, "s3://bucket/table", location)
-		require.Equal(t, map[string]string{"key": "wide", "region": "x"}, config)
+		require.Equal(t, want, config)
 		return &objecttest.Memory{}, failure
 	}})
 	require.NoError(t, err)
 	_, err = catalog.Open(t.Context(), tableName, iceberg.Options{})
 	require.NoError(t, err)
 	require.True(t, served.delegate.Load())
+	served.credentials = served.credentials[3:]
+	want = map[string]string{"s3.access-key-id": "A", "s3.session-token": "session A", "region": "x"}
+	_, err = catalog.Open(t.Context(), tableName, iceberg.Options{})
+	require.NoError(t, err)
 	failure = refused
 	_, err = catalog.Open(t.Context(), tableName, iceberg.Options{})
 	require.ErrorIs(t, err, refused)
+}
+
+// The configuration of a catalog may have other addresses and another separator. They are used or refused.
+func TestCatalogConfiguration(t *testing.T) {
+	w := history(t)
+	served, address := newCatalog(t, w)
+	host := strings.TrimSuffix(address, "/api/")
+	served.token = "token-1"
+	options := iceberg.CatalogOptions{Warehouse: "main", ClientID: "me", ClientSecret: "s3cret"}
+	served.about = object{"uri": host + "/second/", "oauth2-server-uri": host + "/tokens", "namespace-separator": "%2E"}
+	catalog, err := iceberg.Connect(t.Context(), address, options)
+	require.NoError(t, err)
+	served.token = "token-2"
+	_, err = catalog.Open(t.Context(), tableName, iceberg.Options{})
+	require.NoError(t, err)
+	_, used := served.paths.Load("/tokens")
+	require.True(t, used)
+	for key, value := range map[string]string{"uri": "ftp://x", "oauth2-server-uri": "//user:hidden@x", "namespace-separator": "%zz"} {
+		served.token, served.about = "token-"+fmt.Sprint(served.tokens.Load()+1), object{key: value}
+		_, err = iceberg.Connect(t.Context(), address, options)
+		require.ErrorIs(t, err, iceberg.ErrCatalog)
+		require.ErrorContains(t, err, "the configuration of the catalog has the "+key)
+		require.NotContains(t, err.Error(), "hidden")
+	}
+	// Only a table may be absent.
+	for _, wrong := range []iceberg.CatalogOptions{{}, {ClientID: "me", ClientSecret: "s3cret", TokenURL: host + "/absent"}} {
+		served.token = ""
+		_, err = iceberg.Connect(t.Context(), host+"/nowhere", wrong)
+		require.ErrorIs(t, err, iceberg.ErrCatalog)
+		require.NotErrorIs(t, err, fs.ErrNotExist)
+	}
+}
+
+// A caller that waits for the token of another one waits no longer than its context.
+func TestCatalogTokenWaits(t *testing.T) {
+	w := history(t)
+	served, address := newCatalog(t, w)
+	served.token = "token-1"
+	catalog, err := iceberg.Connect(t.Context(), address, iceberg.CatalogOptions{Warehouse: "main", ClientID: "me", ClientSecret: "s3cret"})
+	require.NoError(t, err)
+	served.token, served.wait = "token-2", make(chan struct{})
+	served.paths.Clear()
+	result := make(chan error)
+	go func() {
+		_, err := catalog.Open(t.Context(), tableName, iceberg.Options{})
+		result <- err
+	}()
+	require.Eventually(t, func() bool { _, asked := served.paths.Load("/api/v1/oauth/tokens"); return asked }, time.Minute, time.Millisecond)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = catalog.Open(ctx, tableName, iceberg.Options{})
+	require.ErrorIs(t, err, context.Canceled)
+	close(served.wait)
+	require.NoError(t, <-result)
+}
+
+// Errors have none of what a request has sent in headers, nor an address that is no URL.
+func TestCatalogSecrets(t *testing.T) {
+	w := history(t)
+	served, address := newCatalog(t, w)
+	served.token = "never"
+	_, err := iceberg.Connect(t.Context(), address, iceberg.CatalogOptions{Warehouse: "main", ClientID: "me", ClientSecret: "s3cret"})
+	require.ErrorContains(t, err, "unknown …")
+	require.NotContains(t, err.Error(), "token-")
+	served.token = ""
+	catalog, err := iceberg.Connect(t.Context(), address, iceberg.CatalogOptions{Warehouse: "main", Header: http.Header{"X-Echo": {"hidden"}}})
+	require.NoError(t, err)
+	_, err = catalog.Open(t.Context(), []string{"a", "b"}, iceberg.Options{})
+	require.ErrorContains(t, err, "does not exist…")
+	require.NotContains(t, err.Error(), "hidden")
+	for _, wrong := range []string{"user:hidden@catalog", "//user:hidden@catalog", "https://user:hidden@%zz"} {
+		_, err = iceberg.Connect(t.Context(), wrong, iceberg.CatalogOptions{})
+		require.ErrorIs(t, err, iceberg.ErrCatalog)
+		require.NotContains(t, err.Error(), "hidden")
+	}
 }
 
 func TestCatalogFailures(t *testing.T) {

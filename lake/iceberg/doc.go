@@ -15,8 +15,8 @@
 // Format versions 1, 2 and 3. Columns are found by field IDs, so that they may have been added, renamed, moved, dropped and
 // widened; added ones have their initial defaults in older rows. Files without field IDs are read by the name mapping of the
 // table. Deletes are position deletes, deletion vectors and equality deletes. [ErrUnsupported] names what is not read: data files
-// of Avro and ORC, encrypted files, the types variant, geometry and geography, equality deletes by floating-point or nested
-// columns.
+// of Avro and ORC, encrypted files, the types variant, geometry and geography, equality deletes by floating-point,
+// UUID, fixed or nested columns. The columns of row lineage are not read.
 //
 // Metadata are trusted like a program's argument: they name files by absolute paths, which may lie outside the folder of the table.
 package iceberg

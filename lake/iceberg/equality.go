@@ -16,12 +16,12 @@ import (
 // later snapshot, and of the same partition or of none.
 type equality struct {
 	keys []column
-	// global means that the deletes are about all partitions.
+	// global means that the deletes apply to all partitions.
 	global bool
 	files  []*file
 }
 
-// addEquality groups equality deletes, and marks the files of data that they may be about. Those about no file are left out.
+// addEquality groups equality deletes, and marks the files of data that they may apply to. Those that apply to no file are left out.
 func (t *Table) addEquality(deletes []*entry) error {
 	latest, overall := map[string]int64{}, int64(-1)
 	sets := map[string]*equality{}

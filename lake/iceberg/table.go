@@ -74,7 +74,7 @@ type file struct {
 	// hidden are the constants of hidden columns.
 	hidden  map[string]scalar.Scalar
 	deleted *rows.Set
-	// marked means that equality deletes are about the file.
+	// marked means that equality deletes may apply to the file.
 	marked bool
 }
 
@@ -193,7 +193,7 @@ func (t *Table) Refs() []Ref {
 }
 
 // Schema has the columns of the table: those of the snapshot if it was chosen by its ID, a timestamp or a tag, else the current
-// ones. All of them are nullable: the metadata's word for it is not checked.
+// ones. All of them are nullable: files may have nulls in columns that the metadata call required.
 func (t *Table) Schema() *arrow.Schema { return t.schema }
 
 // SchemaOf has the columns at the time of a snapshot.
