@@ -37,9 +37,9 @@ func notSupported(_ context.Context, _ *opener, _ *stage, n plan.Node) (buffer.R
 	return nil, fmt.Errorf("no execution of %T: %w", n, device.ErrNotSupported)
 }
 
-// operationOf returns the operation of a node. A node that operations lacks cannot be opened.
+// operationOf returns the operation of a node. A node that [operations] lacks cannot be opened.
 func operationOf(n plan.Node) operation {
-	if known, ok := operations[reflect.TypeOf(n)]; ok {
+	if known, ok := operations()[reflect.TypeOf(n)]; ok {
 		return known
 	}
 	return operation{open: notSupported}

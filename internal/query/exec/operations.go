@@ -2,15 +2,25 @@ package exec
 
 import (
 	"reflect"
+	"sync"
 
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 
-// operations has everything that the package knows of each type of node.
-var operations map[reflect.Type]operation
+// operations has everything that the package knows of each type of node. It is made at the first call, because readers
+// open others by it.
+func operations() map[reflect.Type]operation {
+	operationsOnce.Do(func() { operationTable = newOperations() })
+	return operationTable
+}
 
-func init() { // readers open others by the table
-	operations = map[reflect.Type]operation{
+var (
+	operationsOnce sync.Once
+	operationTable map[reflect.Type]operation
+)
+
+func newOperations() map[reflect.Type]operation {
+	return map[reflect.Type]operation{
 		reflect.TypeFor[*plan.Scan]():     {open: openScan, streams: true, smallest: sizes.twoResults, expected: workload.twoBatches},
 		reflect.TypeFor[*plan.Nothing]():  {open: opens(newNothing)},
 		reflect.TypeFor[*plan.Filter]():   {open: opens(newFiltering), streams: true, keepsFew: true, smallest: sizes.resultAndHalf, expected: workload.twoBatches},

@@ -23,7 +23,7 @@ func TestEveryTypeOfNodeHasAnOperation(t *testing.T) {
 			}
 		}
 	}
-	for node, operation := range operations {
+	for node, operation := range operations() {
 		operated = append(operated, node.Elem().Name())
 		require.NotNil(t, operation.open, node)
 	}
