@@ -51,6 +51,35 @@ func TestDecoderOfDeltas(t *testing.T) {
 	}
 }
 
+// Pages of nulls have delta encodings without values and, of texts, without sizes.
+func TestDecoderOfDeltasOfNulls(t *testing.T) {
+	numbers, texts := array.NewInt64Builder(arrowmemory.DefaultAllocator), array.NewStringBuilder(arrowmemory.DefaultAllocator)
+	for i := range 400 {
+		if i/100%2 == 1 {
+			numbers.AppendNull()
+			texts.AppendNull()
+		} else {
+			numbers.Append(int64(i * i))
+			texts.Append(fmt.Sprint(i))
+		}
+	}
+	text := texts.NewArray()
+	for encoding, values := range map[parquet.Encoding]arrow.Array{
+		parquet.Encodings.DeltaBinaryPacked: numbers.NewArray(), parquet.Encodings.DeltaLengthByteArray: text, parquet.Encodings.DeltaByteArray: text,
+	} {
+		for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
+			for _, batch := range []int64{1, 3, 100} {
+				chunk, about := pagestest.Chunk(t, values, parquet.WithDictionaryDefault(false), parquet.WithEncoding(encoding), parquet.WithDataPageVersion(version),
+					parquet.WithDataPageSize(10), parquet.WithBatchSize(batch))
+				require.NoError(t, pages.Check(chunk, about.Column), "%v, %d values at a time", encoding, batch)
+				got, err := decoded(t, chunk, about, 150)
+				require.NoError(t, err)
+				require.True(t, array.Equal(values, got))
+			}
+		}
+	}
+}
+
 // The first text of a page shares its beginning with the last one of the page before, as arrow-go
 // writes it.
 func TestDecoderOfSharedBeginnings(t *testing.T) {
