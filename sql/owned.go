@@ -77,7 +77,8 @@ func (o *ownedTables) drop(dropped *ownedTable) {
 	o.failures = errors.Join(o.failures, err)
 }
 
-// sweep releases the dropped tables that no query is on: those of a manager, or all if it is nil. It returns their bytes.
+// sweep releases the dropped tables that no query reads, and returns their bytes. A nil manager selects all of them,
+// another one those with memory of it.
 func (o *ownedTables) sweep(manager *memory.Manager) (released uint64, err error) {
 	o.list = slices.DeleteFunc(o.list, func(t *ownedTable) bool {
 		if !t.isDroppedOn(manager) || t.inUse() {
@@ -90,7 +91,8 @@ func (o *ownedTables) sweep(manager *memory.Manager) (released uint64, err error
 	return released, err
 }
 
-// isDroppedOn reports whether a table is dropped and has memory of a manager or of its descendants. All are if it is nil.
+// isDroppedOn reports whether a table is dropped and has memory of a manager or of its descendants. A nil manager stands
+// for every manager.
 func (t *ownedTable) isDroppedOn(manager *memory.Manager) bool {
 	if !t.isDropped || manager == nil {
 		return t.isDropped

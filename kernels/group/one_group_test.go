@@ -28,7 +28,7 @@ func BenchmarkOneGroup(b *testing.B) {
 	require.NoError(b, err)
 	defer func() { require.NoError(b, table.Release()) }()
 	x, n, options := expr.Col("x"), expr.Col("n"), kernels.Options{Manager: mgr}
-	for _, of := range []struct {
+	for _, c := range []struct {
 		name    string
 		reduced []reduce.Aggregate
 		grouped []group.Aggregate
@@ -38,18 +38,18 @@ func BenchmarkOneGroup(b *testing.B) {
 		{"min and max", []reduce.Aggregate{reduce.Min(x), reduce.Max(x)}, []group.Aggregate{group.Min(x), group.Max(x)}},
 		{"variance", []reduce.Aggregate{reduce.Variance(x, 1)}, []group.Aggregate{group.Variance(x, 1)}},
 	} {
-		b.Run(fmt.Sprint("reduce ", of.name), func(b *testing.B) {
+		b.Run(fmt.Sprint("reduce ", c.name), func(b *testing.B) {
 			columntest.Measure(b, mgr, rows, func() error {
-				result, err := reduce.Table(b.Context(), table, of.reduced, options)
+				result, err := reduce.Table(b.Context(), table, c.reduced, options)
 				if err != nil {
 					return err
 				}
 				return result.Release()
 			})
 		})
-		b.Run(fmt.Sprint("group ", of.name), func(b *testing.B) {
+		b.Run(fmt.Sprint("group ", c.name), func(b *testing.B) {
 			columntest.Measure(b, mgr, rows, func() error {
-				result, err := group.By(table, group.Key{Expr: expr.Lit(int8(0)), Name: "all"}).Aggregate(b.Context(), of.grouped, group.ByOptions{Options: options, MaxGroups: 1})
+				result, err := group.By(table, group.Key{Expr: expr.Lit(int8(0)), Name: "all"}).Aggregate(b.Context(), c.grouped, group.ByOptions{Options: options, MaxGroups: 1})
 				if err != nil {
 					return err
 				}

@@ -196,8 +196,8 @@ var isoTime = regexp.MustCompile(`"(\d{4}-\d\d-\d\d)T([\d:.]+)"`)
 // The tables that iceberg-go has written, by its program in internal/writer: every snapshot has the rows that its own scan read.
 func TestTablesOfIcebergGo(t *testing.T) {
 	folder := "testdata/go"
-	if given := os.Getenv("GPUFRAME_ICEBERG_GO_TABLES"); given != "" {
-		folder = given
+	if other := os.Getenv("GPUFRAME_ICEBERG_GO_TABLES"); other != "" {
+		folder = other
 	}
 	engine := openEngine(t)
 	names, err := fs.Glob(os.DirFS(folder), "*/expected/*.jsonl")
