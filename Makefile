@@ -6,11 +6,12 @@ GO      ?= go
 PYTHON  ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import torch' 2>/dev/null && echo $$p && exit; done; \
              for p in python3 /usr/bin/python3; do $$p -c 'import numpy' 2>/dev/null && echo $$p && exit; done; echo python3)
 LIBRARY := build/libhandover.so
-# The library of the Python package, and a driver for tests of the GPU's paths.
+# The library of the Python package, with stores and formats of tables and without them, and a driver for tests of the GPU's paths.
 GPUFRAME := build/libgpuframe.so
+SMALL    := build/small/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry objectstore lake cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
+.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover command small-command wheel small-wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry objectstore lake cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -134,11 +135,24 @@ handover: $(LIBRARY) ## a Go-built column in torch or numpy, at the same address
 	@if command -v $(PYTHON) >/dev/null; then $(PYTHON) examples/pytorch/handover.py $(LIBRARY); \
 	else echo "handover: there is no Python here to hand a column to"; fi
 
+$(SMALL): FORCE
+	$(GO) build -ldflags='-s -w' -buildmode=c-shared -o $@ ./python/library
+
 $(GPUFRAME): FORCE
-	$(GO) build -ldflags='-s -w' -buildmode=c-shared -o $@ ./python/libgpuframe
+	$(GO) -C distribution build -ldflags='-s -w' -buildmode=c-shared -o $(CURDIR)/$@ ./library
+
+command: ## build/gpuframe: the command line, with all stores of objects and formats of tables
+	$(GO) -C distribution build -ldflags='-s -w' -o $(CURDIR)/build/gpuframe ./cmd/gpuframe
+
+small-command: ## build/small/gpuframe: the command line with files of the machine and of web servers
+	$(GO) build -ldflags='-s -w' -o build/small/gpuframe ./cmd/gpuframe
 
 wheel: $(GPUFRAME) ## build/gpuframe-*.whl: the Python package, with nothing to install but Python
 	@if command -v $(PYTHON) >/dev/null; then $(PYTHON) python/build_wheel.py $(GPUFRAME) build; \
+	else echo "wheel: there is no Python here"; fi
+
+small-wheel: $(SMALL) ## build/small/gpuframe-*.whl: the same without stores of objects, but for web servers, and formats of tables
+	@if command -v $(PYTHON) >/dev/null; then $(PYTHON) python/build_wheel.py $(SMALL) build/small; \
 	else echo "wheel: there is no Python here"; fi
 
 $(FAKECUDA): device/cuda/testdata/fakecuda.c
@@ -221,10 +235,9 @@ objectstore: build/tools/versitygw build/tools/fake-gcs-server $(AZURITE) ## the
 	  GPUFRAME_VERSITYGW=$(CURDIR)/build/tools/versitygw GPUFRAME_FAKE_GCS=$(CURDIR)/build/tools/fake-gcs-server GPUFRAME_AZURITE=$$azurite \
 	    $(GO) -C objectstore/$$module test -vet=off -timeout 40m ./... || exit 1; done
 
-lake: ## the module of table formats; its dependencies are fetched
-	$(GO) -C lake mod tidy -diff
-	$(GO) -C lake vet ./...
-	$(GO) -C lake test -vet=off -timeout 40m ./...
+lake: build/tools/versitygw ## the module of table formats, and the programs with all modules; their dependencies are fetched
+	for module in lake distribution; do $(GO) -C $$module mod tidy -diff && $(GO) -C $$module vet ./... && \
+	  GPUFRAME_VERSITYGW=$(CURDIR)/build/tools/versitygw $(GO) -C $$module test -vet=off -timeout 40m ./... || exit 1; done
 
 cuda-header: ## fetch cuda.h and the stub of libcuda into build/cuda, out of a Debian package of 774 MB
 	scripts/fetch-cuda-header.sh

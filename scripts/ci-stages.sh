@@ -30,7 +30,7 @@ sql            sql/|[a-z_]*\.go$|kernels/(expr|group|join|window)/[a-z_]*\.go$
 beam           beam/|internal/arrays/arrowipc/
 opentelemetry  observe/
 objectstore    objectstore/|internal/testing/objecttest/
-lake           lake/|table_files|internal/io/source/(table_|parquet)
+lake           lake/|distribution/|tableformat/|internal/command/|table_files|internal/io/source/(table_|parquet)
 full           .*_test\.go$
 '
 stages=$(sed -n 's/^\([a-z0-9-]\+\) .*/\1/p' <<<"$table")

@@ -378,7 +378,7 @@ hand_over() {
 }
 
 python_environment() {
-    GPUFRAME_LIBRARY=$(program libgpuframe.so ./python/libgpuframe -buildmode=c-shared)
+    GPUFRAME_LIBRARY=$(program libgpuframe.so ./python/library -buildmode=c-shared)
     export GPUFRAME_LIBRARY PYTHONPATH=$src/python PYTHONDONTWRITEBYTECODE=1
     # By default jax reserves three quarters of the GPU's memory.
     export XLA_PYTHON_CLIENT_PREALLOCATE=false

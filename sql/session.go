@@ -19,6 +19,7 @@ import (
 type Session struct {
 	engine *gpuframe.Engine
 	files  files
+	system fs.FS
 	find   func(name string) (gpuframe.Query, error)
 	mu     sync.RWMutex
 	tables map[string]table
@@ -55,7 +56,7 @@ func New(engine *gpuframe.Engine) *Session { return NewWith(engine, Options{}) }
 
 // NewWith is [New] with options.
 func NewWith(engine *gpuframe.Engine, options Options) *Session {
-	s := &Session{engine: engine, files: processFiles{engine}, find: options.Table, tables: map[string]table{}}
+	s := &Session{engine: engine, files: processFiles{engine}, system: options.Files, find: options.Table, tables: map[string]table{}}
 	if options.Files != nil {
 		s.files = engine.Files(options.Files)
 	}

@@ -99,9 +99,12 @@ func (t *translation) tableFunction(item *tree.TableFunction) *relation {
 	case name == "read_csv":
 		return t.source(item, t.csv(item.Call), item.Alias, "read_csv")
 	}
+	if format, ok := formatOf(name); ok {
+		return t.source(item, t.scanned(item.Call, format), item.Alias, name)
+	}
 	open, ok := readers[name]
 	if !ok {
-		t.fail(item.Call, "%s", names.Unknown("table function", name, []string{"read_csv", "read_parquet", "read_json", "read_ipc", "range", "generate_series", "unnest"}))
+		t.fail(item.Call, "%s", names.Unknown("table function", name, []string{"read_csv", "read_parquet", "read_json", "read_ipc", "delta_scan", "iceberg_scan", "range", "generate_series", "unnest"}))
 	}
 	if len(item.Call.Args) > 1 {
 		t.fail(item.Call, "options of %s are not supported", name)
@@ -129,7 +132,7 @@ func (t *translation) paths(call *tree.Call) (paths []string) {
 func (t *translation) csv(call *tree.Call) gpuframe.Query {
 	options := gpuframe.CSVOptions{}
 	empty := &scope{rows: &relation{}, clause: "the arguments of a table function"}
-	for _, a := range call.Args[min(1, len(call.Args)):] {
+	for _, a := range namedArguments(call) {
 		v := t.expr(empty, a.Expr)
 		switch strings.ToLower(a.Name.Text) {
 		case "header":

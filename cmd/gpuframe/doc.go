@@ -28,4 +28,7 @@
 // status 0, except on Windows.
 //
 // A trace is a log of adaptor.Logging or of RMM's logging adaptor.
+//
+// This program reads files of the machine and of web servers. The one of the module distribution has the same commands, and reads
+// tables of Delta Lake and Iceberg, and objects of S3, Google Cloud Storage and Azure, too.
 package main

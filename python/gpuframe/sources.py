@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from ._types import type_name
 from .devices import Place
-from .errors import WrongTypeError
+from .errors import ArgumentError, WrongTypeError
 from .lazy import LazyFrame, Step
 from .table import Table
 
@@ -71,6 +72,50 @@ def scan_ndjson(source: Paths, *, schema: Optional[Mapping[str, Any]] = None, in
 def scan_ipc(source: Paths) -> LazyFrame:
     """Return a query on files of Arrow's IPC formats, files and streams. Paths are those of :func:`scan_parquet`."""
     return LazyFrame(Step("ipc", (), {"paths": _paths(source)}, name="scan_ipc"))
+
+
+def scan_delta(source: Path, *, version: Union[int, str, datetime.datetime, None] = None) -> LazyFrame:
+    """Return a query on a table of Delta Lake: the path or URL of its folder.
+
+    A version is a number, or a time, as a datetime or in ISO 8601: then it is the newest version that
+    is not younger. Times without a zone are in UTC. The log is read when the query is checked or runs.
+    """
+    members: dict[str, Any] = {"path": os.fspath(source)}
+    if isinstance(version, (str, datetime.datetime)):
+        members["timestamp"] = _instant(version, "version")
+    elif version is not None:
+        members["version"] = int(version)
+    return LazyFrame(Step("delta", (), members, name="scan_delta"))
+
+
+def scan_iceberg(source: Path, *, snapshot_id: Optional[int] = None, timestamp: Union[str, datetime.datetime, None] = None, ref: Optional[str] = None,
+                 moved: bool = False) -> LazyFrame:
+    """Return a query on a table of Iceberg: the path or URL of its folder, or of a file of its metadata.
+
+    Without ``snapshot_id``, ``timestamp`` and ``ref``, the name of a branch or a tag, it is the current
+    snapshot. A timestamp is as the version of :func:`scan_delta`. With ``moved`` the table was moved as
+    a whole: its files are below the folder.
+    """
+    members: dict[str, Any] = {"path": os.fspath(source), "moved": moved}
+    if snapshot_id is not None:
+        members["snapshot_id"] = int(snapshot_id)
+    if timestamp is not None:
+        members["timestamp"] = _instant(timestamp, "timestamp")
+    if ref is not None:
+        members["ref"] = ref
+    return LazyFrame(Step("iceberg", (), members, name="scan_iceberg"))
+
+
+def _instant(time: Union[str, datetime.datetime], name: str) -> str:
+    """Return a time in UTC as documents have it."""
+    if isinstance(time, str):
+        try:
+            time = datetime.datetime.fromisoformat(time[:-1] + "+00:00" if time.endswith("Z") else time)
+        except ValueError:
+            raise ArgumentError(f"{name} is {time!r}, expected a time such as '2026-01-31T12:30:00'") from None
+    if time.tzinfo is None:
+        time = time.replace(tzinfo=datetime.timezone.utc)
+    return time.astimezone(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
 
 
 def from_table(table: Table, name: str = "lazy") -> LazyFrame:

@@ -1,6 +1,7 @@
-// Libgpuframe is the shared library behind the Python package gpuframe.
+// Package libgpuframe is the shared library behind the Python package gpuframe. Two programs contain it: ../library, and that of
+// the module distribution, which has more stores and formats of tables.
 //
-//	go build -buildmode=c-shared -o build/libgpuframe.so ./python/libgpuframe
+//	go build -buildmode=c-shared -o build/libgpuframe.so ./python/library
 //
 // # Calls
 //
@@ -29,8 +30,6 @@
 // enter Go, except to export a column when the export cannot wait. They look up Python's
 // functions, all of the stable ABI, in the process that loaded them, so the library works
 // with every version of Python.
-package main
+package libgpuframe
 
 import _ "github.com/gpuframe/gpuframe/objectstore/https" // queries on URLs of web servers
-
-func main() {}

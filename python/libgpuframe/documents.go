@@ -1,6 +1,6 @@
 //go:build cgo && !(386 || arm || mips || mipsle)
 
-package main
+package libgpuframe
 
 import (
 	"errors"
@@ -30,6 +30,10 @@ func documentProblem(err error) error {
 	var malformed *querydata.Error
 	if !errors.As(err, &malformed) || malformed.Step.Verb == "" {
 		return err
+	}
+	if malformed.Cause != nil {
+		problem := gpuframe.Problem{Verb: malformed.Step.Verb, File: malformed.Step.File, Line: malformed.Step.Line, Err: malformed.Cause}
+		return &gpuframe.QueryError{Problems: []gpuframe.Problem{problem}}
 	}
 	parameter, ok := parameters[malformed.Owner+"."+malformed.Member]
 	switch {

@@ -1,6 +1,6 @@
 //go:build cgo && !(386 || arm || mips || mipsle)
 
-package main
+package libgpuframe
 
 // #include <stdint.h>
 import "C"

@@ -35,12 +35,12 @@ type Options struct {
 	Cached func(name string, q gpuframe.Query) gpuframe.Query
 }
 
-// Decode returns the query of a document. No file is read, but folders are; the query is checked
+// Decode returns the query of a document. No file is read but for the metadata of tables, and folders are; the query is checked
 // when it runs.
 //
 // # Errors
 //
-// The error is an [*Error], which wraps [ErrDocument], or that of a context that is done.
+// The error is an [*Error], which wraps [ErrDocument] or the error of a table, or it is that of a context that is done.
 func Decode(ctx context.Context, engine *gpuframe.Engine, document []byte, options Options) (gpuframe.Query, error) {
 	data, err := parsed(document)
 	if err != nil {

@@ -24,6 +24,8 @@
 //	csv         paths, delimiter, header, nulls, types (by column), infer_rows, strict
 //	json_lines  paths, schema (objects with name, type, nullable), infer_rows, strict
 //	ipc         paths
+//	delta       path, version, timestamp: see package tableformat
+//	iceberg     path, snapshot_id, timestamp, ref, moved
 //
 // # Verbs
 //

@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe"
 )
 
-// ErrDocument is the condition of every error of a document.
+// ErrDocument is the condition of every error of a document, but for those of the tables that it names.
 var ErrDocument = errors.New("malformed query document")
 
 // RequirementError is the failure of a run by the verb require: a row does not meet its condition.
@@ -37,6 +37,8 @@ type Error struct {
 	// Owner is the verb or the function that has the member at fault, and Member its name. Within
 	// is the place in the member, if it is an object or a list.
 	Owner, Member, Within string
+	// Cause is the error of a table that a step opens, or nil.
+	Cause error
 }
 
 // Error returns the place and the reason.
@@ -47,8 +49,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("querydata: %s: %s", e.Place, e.Reason)
 }
 
-// Unwrap returns the condition.
-func (e *Error) Unwrap() error { return ErrDocument }
+// Unwrap returns the cause, or [ErrDocument] without one.
+func (e *Error) Unwrap() error { return cmp.Or(e.Cause, ErrDocument) }
 
 // locate finds the step, the owner and the member of the place in a document.
 func (e *Error) locate(data any) {

@@ -28,6 +28,13 @@ func (r *reading) fail(place, format string, arguments ...any) {
 	}
 }
 
+// failAs records the first error, with its cause.
+func (r *reading) failAs(place string, cause error) {
+	if r.err == nil {
+		r.err = &Error{Place: place, Reason: cause.Error(), Cause: cause}
+	}
+}
+
 // stopped reports whether the decoding has ended early: after an error, or with its context.
 func (r *reading) stopped(place string) bool {
 	if err := r.ctx.Err(); err != nil {

@@ -50,7 +50,7 @@ func counted(f func(q gpuframe.Query, n int64) gpuframe.Query) verb {
 
 var verbs = map[string]verb{
 	"given": {0, 0, (*decoder).given}, "table": {0, 0, (*decoder).table}, "parquet": {0, 0, (*decoder).parquet}, "csv": {0, 0, (*decoder).csv},
-	"json_lines": {0, 0, (*decoder).jsonLines}, "ipc": {0, 0, (*decoder).ipc},
+	"json_lines": {0, 0, (*decoder).jsonLines}, "ipc": {0, 0, (*decoder).ipc}, "delta": {0, 0, (*decoder).delta}, "iceberg": {0, 0, (*decoder).iceberg},
 
 	"filter": listed("conditions", gpuframe.Query.Filter), "select": listed("expressions", gpuframe.Query.Select),
 	"with": listed("expressions", gpuframe.Query.With),

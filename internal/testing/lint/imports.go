@@ -61,8 +61,9 @@ var Levels = []Level{
 	{"binding, devices of engines", []string{"internal/query/bind", "internal/query/devices"}},
 	{"runs of queries", []string{"internal/query/runs"}},
 	{"frame", []string{"."}},
+	{"formats of tables", []string{"tableformat"}},
 	{"frame adapters", []string{"internal/query/querydata", "observe", "sql"}},
-	{"programs", []string{"arrow18", "beam", "bench", "cmd", "examples", "flight", "lake", "python", "tools", "internal/testing"}},
+	{"programs", []string{"arrow18", "beam", "bench", "cmd", "distribution", "examples", "flight", "internal/command", "lake", "python", "tools", "internal/testing"}},
 }
 
 // TestFolders hold support for tests. Outside of tests only they and programs import them.

@@ -1,0 +1,102 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpuframe/gpuframe"
+)
+
+func newSchema() *cobra.Command {
+	var options fileCommand
+	command := &cobra.Command{
+		Use:   "schema FILE…",
+		Short: "Print the columns of files",
+		Example: `  gpuframe schema sales.parquet
+  gpuframe schema 'sales/*.csv' --to json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, paths []string) error {
+			return options.run(command, paths, schemaOf)
+		},
+	}
+	options.addTo(command)
+	return command
+}
+
+// column is a row of the output of schema.
+type column struct {
+	Column   string `gpuframe:"column"`
+	Type     string `gpuframe:"type"`
+	Nullable bool   `gpuframe:"nullable"`
+}
+
+// schemaOf returns a row for each column of a query.
+func schemaOf(ctx context.Context, q gpuframe.Query) (gpuframe.Query, error) {
+	schema, err := q.Schema(ctx)
+	if err != nil {
+		return q, err
+	}
+	columns := make([]column, schema.NumFields())
+	for i, f := range schema.Fields() {
+		columns[i] = column{f.Name, f.Type.String(), f.Nullable}
+	}
+	return gpuframe.From(q.Engine(), columns), nil
+}
+
+func newHead() *cobra.Command {
+	var options fileCommand
+	var n int64
+	command := &cobra.Command{
+		Use:   "head FILE…",
+		Short: "Print the first rows of files",
+		Example: `  gpuframe head sales.parquet
+  gpuframe head -n 1000 sales.csv --to parquet -o some.parquet`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, paths []string) error {
+			if n < 0 {
+				return fmt.Errorf("--number is %d, expected 0 or more", n)
+			}
+			if !command.Flags().Changed("rows") {
+				options.rows = int(max(1, min(n, 10_000)))
+			}
+			return options.run(command, paths, func(_ context.Context, q gpuframe.Query) (gpuframe.Query, error) { return q.Head(n), nil })
+		},
+	}
+	options.addTo(command)
+	command.Flags().Int64VarP(&n, "number", "n", 10, "the number of rows")
+	return command
+}
+
+func newDescribe() *cobra.Command {
+	var options fileCommand
+	command := &cobra.Command{
+		Use:     "describe FILE…",
+		Short:   "Print statistics of each column: counts, mean, quartiles",
+		Example: "  gpuframe describe sales.parquet",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, paths []string) error {
+			return options.withRows(command, paths, func(ctx context.Context, q gpuframe.Query) error {
+				return options.describe(ctx, command, q)
+			})
+		},
+	}
+	options.addTo(command)
+	return command
+}
+
+func (c *fileCommand) describe(ctx context.Context, command *cobra.Command, q gpuframe.Query) error {
+	if c.explain != "" {
+		return c.printPlan(ctx, command.OutOrStdout(), q)
+	}
+	return c.watched(command, func(options ...gpuframe.RunOption) (err error) {
+		summary, err := q.Describe(ctx, options...)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, summary.Release()) }()
+		return c.write(ctx, command.OutOrStdout(), summary.Query())
+	})
+}
