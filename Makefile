@@ -230,10 +230,10 @@ $(AZURITE):
 	else echo "azurite: there is no npm here, so that a part of the tests of objectstore/azure is skipped"; fi
 
 objectstore: build/tools/versitygw build/tools/fake-gcs-server $(AZURITE) ## the modules of object stores, against servers; their dependencies are fetched
-	@azurite=$(CURDIR)/$(AZURITE); [ -x "$$azurite" ] || azurite=; for module in s3 gcs azure; do \
-	  $(GO) -C objectstore/$$module mod tidy -diff && $(GO) -C objectstore/$$module vet ./... && \
+	@azurite=$(CURDIR)/$(AZURITE); [ -x "$$azurite" ] || azurite=; for module in objectstore/s3 objectstore/gcs objectstore/azure bench/tpch/stores; do \
+	  $(GO) -C $$module mod tidy -diff && $(GO) -C $$module vet ./... && \
 	  GPUFRAME_VERSITYGW=$(CURDIR)/build/tools/versitygw GPUFRAME_FAKE_GCS=$(CURDIR)/build/tools/fake-gcs-server GPUFRAME_AZURITE=$$azurite \
-	    $(GO) -C objectstore/$$module test -vet=off -timeout 40m ./... || exit 1; done
+	    $(GO) -C $$module test -vet=off -timeout 40m ./... || exit 1; done
 
 lake: build/tools/versitygw ## the module of table formats, and the programs with all modules; their dependencies are fetched
 	for module in lake distribution; do $(GO) -C $$module mod tidy -diff && $(GO) -C $$module vet ./... && \

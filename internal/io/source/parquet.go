@@ -248,8 +248,9 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 	allocator, check := hostMemory(m)
 	records := newParquetRecords(s, selected.schema, groups, request, onDevice, allocator, check)
 	l := newLoader(s, m, request, selected.schema, records)
-	if onDevice {
-		l.stages, l.early = true, records
+	l.stages = onDevice
+	if onDevice || s.paths.remote() {
+		l.early = records
 	}
 	return l, nil
 }

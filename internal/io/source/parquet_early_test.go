@@ -45,7 +45,7 @@ func TestEarlyReaders(t *testing.T) {
 			devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 				m := devicetest.Manager(t, dev, memory.Options{})
 				s := openedData(t, data)
-				require.True(t, source.ReadsEarly(s, m))
+				require.True(t, source.ReadsEarly(t.Context(), s, m))
 				open := func(request source.Request) source.EarlyReader {
 					reader, err := s.Open(t.Context(), m, request)
 					require.NoError(t, err)

@@ -91,6 +91,12 @@ func (s *parquetFiles) excludeMembers(ctx context.Context, groups []rowGroup, co
 		}
 		g := groupValues{rowGroup: groups[i], ctx: ctx, counters: counters}
 		defer g.close()
+		if s.paths.remote() {
+			if g.compressed() <= int64(fetchPiece) {
+				return nil // an answer takes as long as the row group
+			}
+			defer g.fetchDictionaries(members).release()
+		}
 		for _, m := range members {
 			if s.isPartition(m.column) {
 				continue
@@ -127,6 +133,47 @@ type groupValues struct {
 	ctx      context.Context
 	counters *Counters
 	opened   *opened
+	// fetched has the dictionaries of an object of a store, or is nil.
+	fetched *fetched
+}
+
+// compressed is the length of the row group in the file.
+func (g *groupValues) compressed() (bytes int64) {
+	for _, chunk := range g.footer.metadata.GetRowGroups()[g.index].GetColumns() {
+		bytes += chunk.GetMetaData().GetTotalCompressedSize()
+	}
+	return bytes
+}
+
+// fetchDictionaries reads the dictionaries of the columns of conditions at the same time. What fails is read again, alone.
+func (g *groupValues) fetchDictionaries(members []member) *fetched {
+	f := &fetched{}
+	if g.open() != nil || g.opened.remote == nil {
+		return f
+	}
+	var ranges []byteRange
+	for _, m := range members {
+		if leaf, _, ok := g.leaf(m.column); ok {
+			if bytes, ok := g.dictionaryRange(leaf); ok {
+				ranges = append(ranges, bytes)
+			}
+		}
+	}
+	f.from = g.opened.remote
+	if f.fetch(g.ctx, ranges, arrowmemory.DefaultAllocator, func() func() { return func() {} }) == nil {
+		g.fetched = f
+	}
+	return f
+}
+
+// dictionaryRange returns where the dictionary of a column chunk is, if it has all values and is short.
+func (g *groupValues) dictionaryRange(leaf int) (byteRange, bool) {
+	if !g.footer.dictionaryOnly(g.index, leaf) {
+		return byteRange{}, false
+	}
+	chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf].GetMetaData()
+	start, length := chunk.GetDictionaryPageOffset(), chunk.GetDataPageOffset()-chunk.GetDictionaryPageOffset()
+	return byteRange{start, length}, start > 0 && length > 0 && length <= mostDictionaryPage && length <= g.footer.size-start
 }
 
 func (g *groupValues) close() {
@@ -138,6 +185,10 @@ func (g *groupValues) close() {
 // readAt reads bytes of the file, which it opens.
 func (g *groupValues) readAt(data []byte, offset int64) error {
 	if err := g.open(); err != nil {
+		return err
+	}
+	if g.fetched != nil {
+		_, err := g.fetched.ReadAt(data, offset)
 		return err
 	}
 	_, err := g.opened.ReadAt(data, offset)
@@ -180,16 +231,15 @@ const mostDictionaryPage = 2 << 20
 // values are in its dictionary.
 func (g *groupValues) dictionaryLacks(ctx context.Context, m member) (lacks, known bool) {
 	leaf, t, ok := g.leaf(m.column)
-	if !ok || !g.footer.dictionaryOnly(g.index, leaf) {
+	if !ok {
 		return false, false
 	}
-	chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf].GetMetaData()
-	start, length := chunk.GetDictionaryPageOffset(), chunk.GetDataPageOffset()-chunk.GetDictionaryPageOffset()
-	if start <= 0 || length <= 0 || length > mostDictionaryPage || start+length > g.footer.size {
+	bytes, ok := g.dictionaryRange(leaf)
+	if !ok {
 		return false, false
 	}
-	data := make([]byte, length)
-	if g.readAt(data, start) != nil {
+	data := make([]byte, bytes.length)
+	if g.readAt(data, bytes.offset) != nil {
 		return false, false
 	}
 	values, err := g.dictionary(data, leaf, t)

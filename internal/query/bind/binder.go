@@ -46,6 +46,7 @@ func (s *Step) bind(ctx context.Context, slots *shape) (plan.Node, error) {
 		return nil, Problems{{Place{Verb: "Query"}, errNoSource}}
 	}
 	b := binder{ctx: ctx, bound: map[*Step]plan.Node{}, missing: map[string]bool{}, shape: slots}
+	source.Describe(ctx, s.sources())
 	n := b.bind(s)
 	if ctx.Err() != nil {
 		return nil, cancel.Error(ctx)
@@ -54,6 +55,26 @@ func (s *Step) bind(ctx context.Context, slots *shape) (plan.Node, error) {
 		return nil, b.problems
 	}
 	return n, nil
+}
+
+// sources returns the sources of a query.
+func (s *Step) sources() (list []source.Source) {
+	visited := map[*Step]bool{}
+	var visit func(s *Step)
+	visit = func(s *Step) {
+		if visited[s] {
+			return
+		}
+		visited[s] = true
+		if s.source != nil && !slices.Contains(list, s.source) {
+			list = append(list, s.source)
+		}
+		for _, input := range s.inputs {
+			visit(input)
+		}
+	}
+	visit(s)
+	return list
 }
 
 // bind returns the node of a step, or nil. A step that several others use becomes one node.

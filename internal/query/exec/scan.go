@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
@@ -29,6 +30,15 @@ type scan struct {
 	dropped expr.Expr
 	// divided is set if several devices read the source.
 	divided *dividedScan
+	// opening, if it is not nil, is the opening of a source that waits for answers. stop ends it.
+	opening *scanOpening
+	stop    context.CancelFunc
+}
+
+// scanOpening is done when a source is open, or has failed.
+type scanOpening struct {
+	done chan struct{}
+	err  error
 }
 
 func openScan(ctx context.Context, _ *opener, base *stage, node plan.Node) (buffer.Reader, error) {
@@ -48,25 +58,59 @@ func openScan(ctx context.Context, _ *opener, base *stage, node plan.Node) (buff
 	} else if base.settings.Progress != nil {
 		s.request.Progress = base.settings.Progress.scan()
 	}
+	var bounded []string
 	for i, b := range n.Bounds() {
 		if _, _, ok := base.settings.source(n).Bounds(ctx, b.Column); ok {
 			if s.divided == nil || s.divided.isFirst() {
 				base.bounds[b.Of] = &keyBounds{}
 			}
 			s.waits[i] = base.bounds[b.Of]
+			bounded = append(bounded, b.Column)
 		}
 	}
-	s.narrows = len(s.waits) > 0 && s.divided == nil && s.request.Limit == 0 && source.ReadsEarly(base.settings.source(n), base.settings.Manager)
+	s.narrows = len(s.waits) > 0 && s.divided == nil && s.request.Limit == 0 && source.ReadsEarly(ctx, base.settings.source(n), base.settings.Manager, bounded...)
 	if len(s.waits) > 0 && !s.narrows {
 		return s, nil
 	}
+	if s.divided == nil && source.IsRemote(base.settings.source(n)) {
+		s.begin(ctx)
+		return s, nil
+	}
+	return s, s.openEarly(ctx)
+}
+
+// begin opens the source on a goroutine, so that the sources of a plan wait for answers at the same time.
+func (s *scan) begin(ctx context.Context) {
+	ctx, s.stop = context.WithCancel(ctx)
+	s.opening = &scanOpening{done: make(chan struct{})}
+	go func() {
+		defer close(s.opening.done)
+		s.opening.err = s.openEarly(ctx)
+	}()
+}
+
+// await waits until the source is open.
+func (s *scan) await(ctx context.Context) error {
+	if s.opening == nil {
+		return nil
+	}
+	select {
+	case <-s.opening.done:
+		return s.opening.err
+	case <-ctx.Done():
+		return cancel.Error(ctx)
+	}
+}
+
+// openEarly opens the source, and begins to read it.
+func (s *scan) openEarly(ctx context.Context) error {
 	if err := s.open(ctx); err != nil {
-		return s, err
+		return err
 	}
 	if early, ok := s.reader.(source.EarlyReader); ok {
 		early.Begin()
 	}
-	return s, nil
+	return nil
 }
 
 // open opens the source.
@@ -133,6 +177,9 @@ func width(low, high reflect.Value) float64 {
 
 // Next implements buffer.Reader.
 func (s *scan) Next(ctx context.Context) (*buffer.Buffer, error) {
+	if err := s.await(ctx); err != nil {
+		return nil, s.failed(unended(err))
+	}
 	if s.reader == nil {
 		if err := s.open(ctx); err != nil {
 			return nil, s.failed(unended(err))
@@ -162,6 +209,10 @@ func (s *scan) drop(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, 
 
 // Close implements buffer.Reader.
 func (s *scan) Close() error {
+	if s.opening != nil {
+		s.stop()
+		<-s.opening.done
+	}
 	if s.reader == nil {
 		return nil
 	}

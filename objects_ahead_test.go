@@ -1,0 +1,84 @@
+package gpuframe_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/testing/objecttest"
+)
+
+// rendezvous makes requests wait until a number of them wait, again and again.
+type rendezvous struct {
+	mu    sync.Mutex
+	size  int
+	count int
+	met   chan struct{}
+	// meetings is the number of times that all have met.
+	meetings int
+}
+
+func (r *rendezvous) wait(ctx context.Context) error {
+	r.mu.Lock()
+	if r.met == nil {
+		r.met = make(chan struct{})
+	}
+	met := r.met
+	if r.count++; r.count == r.size {
+		r.count, r.met = 0, nil
+		r.meetings++
+		close(met)
+	}
+	r.mu.Unlock()
+	select {
+	case <-met:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// A query on several objects waits for answers of all of them at the same time: for their footers, and for their rows. A query that
+// asked in sequence would wait for ever.
+func TestObjectsAtATime(t *testing.T) {
+	eachEngine(t, func(t *testing.T, gpu *gpuframe.Engine) {
+		type row struct {
+			Key  int64
+			Text string
+		}
+		const tables = 4
+		meeting := &rendezvous{size: tables}
+		store := &objecttest.Memory{}
+		rows := make([]row, 3000)
+		for i := range rows {
+			rows[i] = row{int64(i*7919) % 3000, fmt.Sprintf("%064d", i)} // longer than the end that has the footer
+		}
+		for i := range tables {
+			var data bytes.Buffer
+			_, err := gpuframe.From(gpu, rows).Write(t.Context(), &data, gpuframe.ParquetWith(gpuframe.ParquetOptions{Compression: "none"}))
+			require.NoError(t, err)
+			store.Set(fmt.Sprintf("mem://bucket/%d.parquet", i), data.Bytes())
+		}
+		store.Before = func(ctx context.Context, operation, _ string, _, _ int64) error {
+			if operation != "read" {
+				return nil
+			}
+			return meeting.wait(ctx)
+		}
+		objects := gpu.Objects(store)
+		all := objects.Parquet("mem://bucket/0.parquet")
+		for i := 1; i < tables; i++ {
+			other := objects.Parquet(fmt.Sprintf("mem://bucket/%d.parquet", i))
+			all = all.Join(other.Filter(gpuframe.Col("Text").Ne("")).Select(gpuframe.Col("Key")), gpuframe.Semi, gpuframe.On(gpuframe.Col("Key"), gpuframe.Col("Key")))
+		}
+		result, err := all.Collect(t.Context())
+		require.NoError(t, err)
+		require.EqualValues(t, len(rows), result.NumRows())
+		require.NoError(t, result.Release())
+		require.Equal(t, 2, meeting.meetings)
+	})
+}
