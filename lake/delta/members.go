@@ -18,11 +18,11 @@ type members struct {
 
 // find returns the values of a member, or nil if it is absent or null.
 func (m members) find(name string) arrow.Array {
-	place, ok := m.values.DataType().(*arrow.StructType).FieldIdx(name)
+	index, ok := m.values.DataType().(*arrow.StructType).FieldIdx(name)
 	if !ok {
 		return nil
 	}
-	values := m.values.Field(place)
+	values := m.values.Field(index)
 	if values.DataType().ID() == arrow.NULL || values.IsNull(m.row) {
 		return nil
 	}

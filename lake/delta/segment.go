@@ -68,11 +68,11 @@ func (l listing) addPart(version int64, name, part, parts string) {
 		return
 	}
 	list := l.checkpoints[version]
-	place := slices.IndexFunc(list, func(c checkpoint) bool { return c.parts == all })
-	if place < 0 {
-		list, place = append(list, checkpoint{parts: all}), len(list)
+	index := slices.IndexFunc(list, func(c checkpoint) bool { return c.parts == all })
+	if index < 0 {
+		list, index = append(list, checkpoint{parts: all}), len(list)
 	}
-	list[place].files = append(list[place].files, name)
+	list[index].files = append(list[index].files, name)
 	l.checkpoints[version] = list
 }
 
@@ -94,9 +94,9 @@ func (l listing) latest() int64 {
 func (l listing) segment(version int64) (segment, error) {
 	s := segment{version: version, checkpoint: -1}
 	for each, list := range l.checkpoints {
-		place := slices.IndexFunc(list, checkpoint.complete)
-		if place >= 0 && each <= version && each > s.checkpoint {
-			s.checkpoint, s.files = each, list[place].files
+		index := slices.IndexFunc(list, checkpoint.complete)
+		if index >= 0 && each <= version && each > s.checkpoint {
+			s.checkpoint, s.files = each, list[index].files
 		}
 	}
 	for next := s.checkpoint + 1; next <= version; next++ {

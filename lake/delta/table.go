@@ -76,7 +76,11 @@ type file struct {
 func Open(ctx context.Context, path string, options Options) (*Table, error) {
 	from := storage.Storage{System: options.System, Store: options.Store}
 	t := &Table{root: from.Root(path), from: from, zone: cmp.Or(options.Zone, time.UTC)}
-	err := t.open(ctx, options)
+	name, err := storage.Name(path)
+	if err == nil {
+		t.root = from.Root(name)
+		err = t.open(ctx, options)
+	}
 	if err == nil {
 		return t, nil
 	}
@@ -170,11 +174,11 @@ func fits(deleted *rows.Set, number int64) error {
 // partitions returns the columns of partitions.
 func (t *Table) partitions(names []string) (columns []column, err error) {
 	for _, name := range names {
-		place := slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })
-		if place < 0 {
+		index := slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })
+		if index < 0 {
 			return nil, fmt.Errorf("the partition column %q is not in the schema: %w", name, ErrLog)
 		}
-		columns = append(columns, t.columns[place])
+		columns = append(columns, t.columns[index])
 	}
 	return columns, nil
 }
@@ -225,22 +229,16 @@ func (t *Table) Query(engine *gpuframe.Engine) gpuframe.Query {
 		}
 		listed.Files = append(listed.Files, entry)
 	}
-	switch {
-	case t.from.Store != nil:
-		return engine.Objects(t.from.Store).TableFiles(listed)
-	case t.from.System != nil:
-		return engine.Files(t.from.System).TableFiles(listed)
-	}
-	return engine.TableFiles(listed)
+	return t.from.TableFiles(engine, listed)
 }
 
 // ranges returns the ranges of the columns of a file by the log.
 func (t *Table) ranges(f *file) func(string) gpuframe.ColumnRange {
 	return func(name string) gpuframe.ColumnRange {
-		place := slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })
-		if place < 0 {
+		index := slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })
+		if index < 0 {
 			return gpuframe.ColumnRange{Nulls: -1, Valid: -1}
 		}
-		return f.stats().rangeOf(t.columns[place], f.vector)
+		return f.stats().rangeOf(t.columns[index], f.vector)
 	}
 }

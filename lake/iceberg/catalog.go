@@ -187,7 +187,12 @@ func (c *Catalog) open(ctx context.Context, name []string, label string, options
 			return nil, fmt.Errorf("open the store of the table: %w", err)
 		}
 	}
-	t := &Table{name: label, root: pathOf(m.Location), from: storage.Storage{System: options.System, Store: options.Store}, metadata: m}
+	from := storage.Storage{System: options.System, Store: options.Store}
+	root, err := pathOf(from, m.Location)
+	if err != nil {
+		return nil, fmt.Errorf("its location: %w: %w", err, ErrMetadata)
+	}
+	t := &Table{name: label, root: root, from: from, metadata: m}
 	return t, t.open(ctx, options)
 }
 

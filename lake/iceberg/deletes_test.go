@@ -44,7 +44,7 @@ func lines(numbers ...int) (list []string) {
 	return list
 }
 
-// Position deletes are about files up to their sequence number, of their partition.
+// Position deletes apply to files of their partition up to their sequence number.
 func TestPositionDeletes(t *testing.T) {
 	w := newTable(t, "1 n long\n2 s string")
 	w.commit(w.numbers("a.parquet", 0, nil), w.numbers("b.parquet", 4, nil))
@@ -90,7 +90,7 @@ func TestDamagedPositionDeletes(t *testing.T) {
 	w.fail(iceberg.Options{}, iceberg.ErrDeletes, "a row has no file or no position")
 }
 
-// Position deletes of another partition are about no file.
+// Position deletes of another partition apply to no file.
 func TestPositionDeletesOfPartitions(t *testing.T) {
 	w := newTable(t, "1 n long\n2 s string")
 	w.spec(1, `1000 b bucket[4] 1 "int"`)
@@ -138,7 +138,7 @@ func TestDeletionVectors(t *testing.T) {
 	w.fail(iceberg.Options{}, iceberg.ErrDeletes, "v.puffin")
 }
 
-// Equality deletes are about older files, of their partition or, without one, of all. Null equals null.
+// Equality deletes apply to older files: those of their partition, or without one all. Null equals null.
 func TestEqualityDeletes(t *testing.T) {
 	w := newTable(t, "1 n long\n2 s string")
 	equality := func(name, rows string, fields []arrow.Field, ids []int32, more object) object {
@@ -168,7 +168,7 @@ func TestEqualityDeletes(t *testing.T) {
 	require.Equal(t, []string{`{"added":null,"n":2}`, `{"added":null,"n":3}`, `{"added":null,"n":5}`, `{"added":null,"n":6}`, `{"added":null,"n":8}`}, rowsOf(t, table.Query(engine)))
 	require.Equal(t, []string{`{"c":3}`}, rowsOf(t, table.Query(engine).Filter(gpuframe.Col("n").Gt(3)).Select(gpuframe.Count().As("c"))))
 
-	// Deletes of partitions are about their own; the others about all.
+	// Deletes of a partition apply to its files, the others to all.
 	w.schema(2, "1 n long\n2 s string")
 	w.spec(1, `1000 b bucket[4] 1 "int"`)
 	bucket := func(n int) object { return object{"spec": 1, "partition": object{"b": n}} }
@@ -178,19 +178,20 @@ func TestEqualityDeletes(t *testing.T) {
 }
 
 func TestUnsupportedEqualityDeletes(t *testing.T) {
-	for text, ids := range map[string][]int32{`by the column "x" of double`: {3}, "by the field 9": {9}, "no columns of its equality deletes": nil} {
+	for _, test := range []struct {
+		ids       []int32
+		condition error
+		text      string
+	}{
+		{[]int32{3}, iceberg.ErrUnsupported, `by the column "x" of float64`},
+		{[]int32{9}, iceberg.ErrUnsupported, "by the field 9"},
+		{nil, iceberg.ErrMetadata, "no columns of its equality deletes"},
+	} {
 		w := newTable(t, "1 n long\n2 s string\n3 x double")
 		w.commit(w.numbers("a.parquet", 0, nil))
 		w.parquet("e.parquet", []arrow.Field{long(1, "n")}, `[{"n": 1}]`)
-		w.commit(w.data("e.parquet", 1, object{"content": 2, "equality_ids": ids}))
-		condition := iceberg.ErrUnsupported
-		if ids == nil {
-			condition = iceberg.ErrMetadata
-		}
-		if text == `by the column "x" of double` {
-			text = `by the column "x" of float64`
-		}
-		w.fail(iceberg.Options{}, condition, "e.parquet: ")
-		w.fail(iceberg.Options{}, condition, text)
+		w.commit(w.data("e.parquet", 1, object{"content": 2, "equality_ids": test.ids}))
+		w.fail(iceberg.Options{}, test.condition, "e.parquet: ")
+		w.fail(iceberg.Options{}, test.condition, test.text)
 	}
 }

@@ -122,19 +122,19 @@ func (t *Table) keys(ids []int32) (keys []column, err error) {
 	}
 	for _, id := range ids {
 		same := func(c column) bool { return c.id == int(id) }
-		place := slices.IndexFunc(t.columns, same)
-		if place >= 0 {
-			keys = append(keys, t.columns[place])
+		index := slices.IndexFunc(t.columns, same)
+		if index >= 0 {
+			keys = append(keys, t.columns[index])
 			continue
 		}
-		if place = slices.IndexFunc(t.hidden, same); place < 0 {
+		if index = slices.IndexFunc(t.hidden, same); index < 0 {
 			c, err := t.dropped(int(id))
 			if err != nil {
 				return nil, err
 			}
-			t.hidden, place = append(t.hidden, c), len(t.hidden)
+			t.hidden, index = append(t.hidden, c), len(t.hidden)
 		}
-		keys = append(keys, t.hidden[place])
+		keys = append(keys, t.hidden[index])
 	}
 	for i, key := range keys {
 		keys[i].origin.Absent = fmt.Errorf("equality deletes by the column: %w", ErrDeletes)

@@ -9,9 +9,12 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/lake/iceberg"
 )
 
@@ -47,7 +50,7 @@ func contents(t testing.TB, w *written, name string) []byte {
 }
 
 // openAny opens a table of any bytes: it is read or refused by an error of the package.
-func openAny(t *testing.T, about, list, manifest, vector []byte) error {
+func openAny(t *testing.T, engine *gpuframe.Engine, about, list, manifest, vector []byte) error {
 	files := fstest.MapFS{"t/metadata/v1.metadata.json": {Data: about}, "t/list.avro": {Data: list}, "t/m.avro": {Data: manifest}, "t/v.puffin": {Data: vector}}
 	table, err := iceberg.Open(t.Context(), "t", iceberg.Options{System: files})
 	if err != nil {
@@ -59,23 +62,47 @@ func openAny(t *testing.T, about, list, manifest, vector []byte) error {
 	table.Files()
 	table.Snapshots()
 	table.Refs()
+	filtered(t, table.Query(engine), table.Schema())
 	return nil
+}
+
+// filtered runs a query with a condition on each column, which bounds and partitions are compared with. The files of data are absent:
+// it has an error, or leaves out all of them.
+func filtered(t *testing.T, q gpuframe.Query, schema *arrow.Schema) {
+	for _, f := range schema.Fields() {
+		c := gpuframe.Col(f.Name)
+		condition := c.IsNull()
+		switch f.Type.ID() {
+		case arrow.INT32, arrow.INT64, arrow.DECIMAL128:
+			condition = c.Ge(5).And(c.Ne(7))
+		case arrow.STRING:
+			condition = c.Eq("x")
+		case arrow.TIMESTAMP:
+			condition = c.Lt(time.Date(1970, 1, 3, 0, 0, 0, 0, time.UTC))
+		}
+		frame, err := q.Filter(condition).Select(gpuframe.Count().As("rows")).Collect(t.Context())
+		if err == nil {
+			require.NoError(t, frame.Release())
+		}
+	}
 }
 
 func FuzzMetadata(f *testing.F) {
 	for _, seed := range seeds(f) {
 		f.Add(seed[0], seed[1], seed[2], seed[3])
 	}
+	engine := openEngine(f)
 	f.Fuzz(func(t *testing.T, about, list, manifest, vector []byte) {
-		_ = openAny(t, about, list, manifest, vector)
+		_ = openAny(t, engine, about, list, manifest, vector)
 	})
 }
 
 // Files with some bytes that differ, are absent or twice there are read or refused.
 func TestMutations(t *testing.T) {
+	engine := openEngine(t)
 	all, random, refused := seeds(t), rand.New(rand.NewPCG(7, 7)), 0
 	for _, seed := range all {
-		require.NoError(t, openAny(t, seed[0], seed[1], seed[2], seed[3]))
+		require.NoError(t, openAny(t, engine, seed[0], seed[1], seed[2], seed[3]))
 	}
 	const rounds = 4000
 	for range rounds {
@@ -95,7 +122,7 @@ func TestMutations(t *testing.T) {
 			}
 		}
 		seed[part] = data
-		if openAny(t, seed[0], seed[1], seed[2], seed[3]) != nil {
+		if openAny(t, engine, seed[0], seed[1], seed[2], seed[3]) != nil {
 			refused++
 		}
 	}

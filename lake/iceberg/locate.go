@@ -23,8 +23,11 @@ var versioned = regexp.MustCompile(`^(?:v(\d+)|(\d+)-.*?)(?:\.gz)?\.metadata\.js
 
 // locate returns the folder of a table, and the contents of its newest metadata. The path is the folder or a file of metadata.
 func locate(ctx context.Context, from storage.Storage, name string) (root, file string, data []byte, err error) {
+	if name, err = pathOf(from, name); err != nil {
+		return name, "", nil, err
+	}
 	if strings.HasSuffix(name, ".metadata.json") || strings.HasSuffix(name, ".metadata.json.gz") {
-		file = from.Root(pathOf(name))
+		file = from.Root(name)
 		data, err = from.Read(ctx, file, mostMetadata)
 		root = parent(file)
 		if base := root[strings.LastIndex(root, "/")+1:]; base == "metadata" {
@@ -32,7 +35,7 @@ func locate(ctx context.Context, from storage.Storage, name string) (root, file 
 		}
 		return root, file, data, inFile(file, err)
 	}
-	root = from.Root(pathOf(name))
+	root = from.Root(name)
 	folder := storage.Join(root, "metadata")
 	hint, err := from.Read(ctx, storage.Join(folder, "version-hint.text"), 1<<10)
 	if err == nil {
@@ -51,8 +54,8 @@ func locate(ctx context.Context, from storage.Storage, name string) (root, file 
 
 // parent returns the folder of a file.
 func parent(name string) string {
-	if place := strings.LastIndex(name, "/"); place > 0 {
-		return name[:place]
+	if slash := strings.LastIndex(name, "/"); slash > 0 {
+		return name[:slash]
 	}
 	return "."
 }
@@ -154,31 +157,33 @@ func newest(ctx context.Context, from storage.Storage, folder string) (string, e
 }
 
 // pathOf returns a name of the metadata as gpuframe has it.
-func pathOf(name string) string {
-	if rest, ok := strings.CutPrefix(name, "file:"); ok {
-		return "/" + strings.TrimLeft(rest, "/")
+func pathOf(from storage.Storage, name string) (string, error) {
+	name, err := from.Name(name)
+	if _, ok := objectstore.SchemeOf(name); ok || err != nil {
+		return name, err
 	}
-	for _, scheme := range []string{"s3a://", "s3n://"} {
-		if rest, ok := strings.CutPrefix(name, scheme); ok {
-			return "s3://" + rest
-		}
-	}
-	if _, ok := objectstore.SchemeOf(name); ok {
-		return name
-	}
-	return path.Clean(name)
+	return path.Clean(name), nil
 }
 
-// place returns the name of a file that the metadata name.
-func (t *Table) place(name string) string {
-	name = pathOf(name)
+// fileName returns the name of a file that the metadata name.
+func (t *Table) fileName(uri string) (string, error) {
 	if t.moved {
-		if rest, ok := strings.CutPrefix(name, strings.TrimRight(pathOf(t.metadata.Location), "/")+"/"); ok {
-			return storage.Join(t.root, rest)
+		if rest, ok := strings.CutPrefix(uri, strings.TrimRight(t.metadata.Location, "/")+"/"); ok {
+			return storage.Join(t.root, rest), nil
+		}
+	}
+	name, err := pathOf(t.from, uri)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", err, ErrMetadata)
+	}
+	if t.moved {
+		location, err := pathOf(t.from, t.metadata.Location)
+		if rest, ok := strings.CutPrefix(name, strings.TrimRight(location, "/")+"/"); ok && err == nil {
+			return storage.Join(t.root, rest), nil
 		}
 	}
 	if t.from.System != nil {
-		return path.Clean(strings.TrimLeft(name, "/"))
+		return path.Clean(strings.TrimLeft(name, "/")), nil
 	}
-	return name
+	return name, nil
 }

@@ -26,8 +26,8 @@ type manifest struct {
 	Content  int32  `avro:"content"`
 	Sequence int64  `avro:"sequence_number"`
 	Key      []byte `avro:"key_metadata"`
-	// alone means that the metadata of the table name it, without a list: its header has its spec.
-	alone bool
+	// unlisted means that the metadata of the table name it, without a list: its header has its spec.
+	unlisted bool
 }
 
 var manifestNames = []string{"manifest_path", "partition_spec_id", "content", "sequence_number", "key_metadata"}
@@ -95,11 +95,14 @@ var entryNames = []string{
 func (t *Table) manifests(ctx context.Context, s *snapshot, b *budget) (list []manifest, err error) {
 	if s.ManifestList == "" {
 		for _, path := range s.Manifests {
-			list = append(list, manifest{Path: path, alone: true})
+			list = append(list, manifest{Path: path, unlisted: true})
 		}
 		return list, eachOnce(list)
 	}
-	name := t.place(s.ManifestList)
+	name, err := t.fileName(s.ManifestList)
+	if err != nil {
+		return nil, err
+	}
 	data, err := t.need(ctx, name, mostManifest)
 	if err == nil {
 		err = readAvro(ctx, data, manifestNames, func(_ *avroFile, m *manifest) error {
@@ -149,7 +152,10 @@ func (t *Table) entries(ctx context.Context, s *snapshot) ([]*entry, error) {
 	}
 	parts := make([][]*entry, len(list))
 	err = storage.Each(ctx, atATime, len(list), func(ctx context.Context, i int) error {
-		name := t.place(list[i].Path)
+		name, err := t.fileName(list[i].Path)
+		if err != nil {
+			return err
+		}
 		data, err := t.need(ctx, name, mostManifest)
 		if err == nil {
 			parts[i], err = t.metadata.readManifest(ctx, data, list[i], b)
@@ -201,7 +207,7 @@ func (e *entry) complete(meta *metadata, f *avroFile, m manifest) (err error) {
 		return fmt.Errorf("its file %s has the content %d, in a manifest of content %d: %w", e.File.Path, e.File.Content, m.Content, ErrMetadata)
 	}
 	e.spec = int(m.Spec)
-	if m.alone {
+	if m.unlisted {
 		e.spec, _ = strconv.Atoi(string(f.metadata["partition-spec-id"])) // 0 without one
 	}
 	switch {

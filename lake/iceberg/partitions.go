@@ -143,9 +143,9 @@ type sourced struct {
 // sources returns the fields of a spec that have one of the columns.
 func sources(spec []specField, columns []column) (fields []sourced) {
 	for _, f := range spec {
-		place := slices.IndexFunc(columns, func(c column) bool { return c.id == f.SourceID })
-		if place >= 0 && len(f.SourceIDs) < 2 {
-			fields = append(fields, sourced{parseTransform(f.Transform), f.ID, columns[place]})
+		index := slices.IndexFunc(columns, func(c column) bool { return c.id == f.SourceID })
+		if index >= 0 && len(f.SourceIDs) < 2 {
+			fields = append(fields, sourced{parseTransform(f.Transform), f.ID, columns[index]})
 		}
 	}
 	return fields

@@ -65,7 +65,7 @@ func (t *Table) addPositions(ctx context.Context, deletes []*entry) error {
 
 func (e *entry) isVector() bool { return strings.EqualFold(e.File.Format, puffin) }
 
-// appliesTo reports whether position deletes or a deletion vector may be about the rows of a file of data.
+// appliesTo reports whether position deletes or a deletion vector may apply to rows of a file of data.
 func (e *entry) appliesTo(data *entry) bool {
 	return data.sequence <= e.sequence && data.partition.key == e.partition.key
 }
@@ -121,7 +121,11 @@ func (t *Table) readVector(ctx context.Context, e *entry) (*rows.Set, error) {
 	if len(e.File.Key) > 0 {
 		return nil, fmt.Errorf("it is encrypted: %w", ErrUnsupported)
 	}
-	framed, err := t.from.ReadRange(ctx, t.place(e.File.Path), *e.File.Offset, *e.File.Length, mostVector)
+	name, err := t.fileName(e.File.Path)
+	if err != nil {
+		return nil, err
+	}
+	framed, err := t.from.ReadRange(ctx, name, *e.File.Offset, *e.File.Length, mostVector)
 	if err != nil {
 		return nil, storage.Needed(err, ErrDeletes)
 	}
@@ -174,9 +178,13 @@ func (t *Table) positionsOf(ctx context.Context, engine *gpuframe.Engine, e *ent
 	if !strings.EqualFold(e.File.Format, "parquet") {
 		return nil, fmt.Errorf("its format is %q, expected parquet or puffin: %w", e.File.Format, ErrUnsupported)
 	}
-	query := t.scan(engine, gpuframe.TableFiles{
+	name, err := t.fileName(e.File.Path)
+	if err != nil {
+		return nil, err
+	}
+	query := t.from.TableFiles(engine, gpuframe.TableFiles{
 		Name: "position deletes", Schema: positionSchema, Origins: []gpuframe.ColumnOrigin{{Name: "file_path", ID: pathID}, {Name: "pos", ID: positionID}},
-		Files: []gpuframe.TableFile{{Path: t.place(e.File.Path), Rows: e.File.Rows}},
+		Files: []gpuframe.TableFile{{Path: name, Rows: e.File.Rows}},
 	})
 	byFile := map[*file]*rows.Set{}
 	for frame, err := range query.Batches(ctx) {

@@ -48,18 +48,7 @@ func (t *Table) list(engine *gpuframe.Engine, columns []column, files []*file, m
 		}
 		listed.Files = append(listed.Files, entry)
 	}
-	return t.scan(engine, listed)
-}
-
-// scan is a query on files of the store, of the file system or of the machine.
-func (t *Table) scan(engine *gpuframe.Engine, listed gpuframe.TableFiles) gpuframe.Query {
-	switch {
-	case t.from.Store != nil:
-		return engine.Objects(t.from.Store).TableFiles(listed)
-	case t.from.System != nil:
-		return engine.Files(t.from.System).TableFiles(listed)
-	}
-	return engine.TableFiles(listed)
+	return t.from.TableFiles(engine, listed)
 }
 
 func (t *Table) describe() string {
@@ -72,11 +61,11 @@ func (t *Table) describe() string {
 // ranges returns the ranges of columns of a file: by its bounds, and by its partition.
 func (t *Table) ranges(f *file, columns []column) func(string) gpuframe.ColumnRange {
 	return func(name string) gpuframe.ColumnRange {
-		place := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
-		if place < 0 {
+		index := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
+		if index < 0 {
 			return unknownRange
 		}
-		c := columns[place]
+		c := columns[index]
 		if t.names != nil && len(t.names[c.id]) == 0 {
 			return unknownRange // a file without field IDs has other values than the bounds
 		}

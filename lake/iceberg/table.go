@@ -158,8 +158,11 @@ func (t *Table) newFile(e *entry, columns []column) (*file, error) {
 	if !ok {
 		return nil, fmt.Errorf("its partition spec %d is absent: %w", e.spec, ErrMetadata)
 	}
-	f := &file{File: File{Path: t.place(e.File.Path), Size: e.File.Size, Rows: e.File.Rows}, entry: e, sources: sources(spec, columns)}
-	var err error
+	name, err := t.fileName(e.File.Path)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{File: File{Path: name, Size: e.File.Size, Rows: e.File.Rows}, entry: e, sources: sources(spec, columns)}
 	f.Partition, err = constants(f.sources, e.partition)
 	return f, err
 }

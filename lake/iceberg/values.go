@@ -191,20 +191,20 @@ func (f *dataFile) columnRange(c column) gpuframe.ColumnRange {
 }
 
 func countOf(counts []count, id int) (int64, bool) {
-	place := slices.IndexFunc(counts, func(c count) bool { return int(c.ID) == id })
-	if place < 0 {
+	index := slices.IndexFunc(counts, func(c count) bool { return int(c.ID) == id })
+	if index < 0 {
 		return 0, false
 	}
-	return counts[place].Count, true
+	return counts[index].Count, true
 }
 
 // boundIn returns the bound of a column, or nil.
 func boundIn(bounds []bound, c column) any {
-	place := slices.IndexFunc(bounds, func(b bound) bool { return int(b.ID) == c.id })
-	if place < 0 {
+	index := slices.IndexFunc(bounds, func(b bound) bool { return int(b.ID) == c.id })
+	if index < 0 {
 		return nil
 	}
-	return boundOf(bounds[place].Value, c.t)
+	return boundOf(bounds[index].Value, c.t)
 }
 
 // narrower returns the greater bound for the sign 1, the smaller one for -1. Nil is no bound.

@@ -29,12 +29,12 @@ func Of(numbers iter.Seq[int64]) *Set {
 
 // bucket returns the bitmap of the rows with the upper 32 bits.
 func (s *Set) bucket(key uint32) *roaring.Bitmap {
-	place, ok := slices.BinarySearch(s.keys, key)
+	index, ok := slices.BinarySearch(s.keys, key)
 	if !ok {
-		s.keys = slices.Insert(s.keys, place, key)
-		s.buckets = slices.Insert(s.buckets, place, roaring.New())
+		s.keys = slices.Insert(s.keys, index, key)
+		s.buckets = slices.Insert(s.buckets, index, roaring.New())
 	}
-	return s.buckets[place]
+	return s.buckets[index]
 }
 
 // Merge adds the rows of another set.

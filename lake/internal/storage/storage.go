@@ -199,22 +199,15 @@ func Join(folder, name string) string {
 //
 // # Errors
 //
-// The URI is empty, or has an escape that is none.
+// The URI is empty, has an escape that is none, or is that of a file of another machine.
 func Resolve(root, uri string) (string, error) {
 	scheme, rest, absolute := strings.Cut(uri, ":")
-	if absolute && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "//")) && !strings.Contains(scheme, "/") {
+	if absolute && strings.HasPrefix(rest, "/") && !strings.Contains(scheme, "/") {
 		name, err := url.PathUnescape(uri)
 		if err != nil {
 			return "", fmt.Errorf("the path %q is no URI: %w", objectstore.Display(uri), err)
 		}
-		if scheme == "file" {
-			name = strings.TrimPrefix(name, "file:")
-			return "/" + strings.TrimLeft(name, "/"), nil
-		}
-		if scheme == "s3a" || scheme == "s3n" {
-			name = "s3" + name[len(scheme):]
-		}
-		return name, nil
+		return Name(name)
 	}
 	name, err := url.PathUnescape(uri)
 	if err != nil || name == "" {
