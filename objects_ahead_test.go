@@ -82,3 +82,39 @@ func TestObjectsAtATime(t *testing.T) {
 		require.Equal(t, 2, meeting.meetings)
 	})
 }
+
+// A scan whose row groups have ranges of a key waits for the keys of the other side, and requests only row groups that can have them. A
+// scan of keys in no order does not wait.
+func TestObjectsThatKeysLeaveOut(t *testing.T) {
+	eachEngine(t, func(t *testing.T, gpu *gpuframe.Engine) {
+		type row struct {
+			Key  int64
+			Text string
+		}
+		const number, groups = 8000, 8
+		sorted, mixed := make([]row, number), make([]row, number)
+		for i := range number {
+			sorted[i] = row{int64(i), fmt.Sprintf("%0128d", i)}
+			mixed[i] = row{int64(i*7919) % number, sorted[i].Text}
+		}
+		store := &objecttest.Memory{}
+		for name, rows := range map[string][]row{"sorted": sorted, "mixed": mixed, "keys": {{1500, ""}, {1700, ""}}} {
+			var data bytes.Buffer
+			_, err := gpuframe.From(gpu, rows).Write(t.Context(), &data, gpuframe.ParquetWith(gpuframe.ParquetOptions{Compression: "none", GroupRows: number / groups}))
+			require.NoError(t, err)
+			store.Set("mem://bucket/"+name+".parquet", data.Bytes())
+		}
+		objects := gpu.Objects(store)
+		for name, most := range map[string]int{"sorted": 2, "mixed": groups} {
+			store.Reset()
+			facts := objects.Parquet("mem://bucket/" + name + ".parquet")
+			q := facts.Join(objects.Parquet("mem://bucket/keys.parquet").Select(gpuframe.Col("Key")), gpuframe.Semi, gpuframe.On(gpuframe.Col("Key"), gpuframe.Col("Key")))
+			result, err := q.Collect(t.Context())
+			require.NoError(t, err)
+			require.EqualValues(t, 2, result.NumRows())
+			require.NoError(t, result.Release())
+			length := len(store.Get("mem://bucket/" + name + ".parquet"))
+			require.Less(t, store.Bytes.Load(), int64(length*most/groups+128<<10), "%s of %d bytes", name, length)
+		}
+	})
+}

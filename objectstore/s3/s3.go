@@ -28,6 +28,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/gpuframe/gpuframe/objectstore"
 	"github.com/gpuframe/gpuframe/objectstore/https"
@@ -84,6 +85,7 @@ func New(ctx context.Context, options Options) (*Store, error) {
 	if options.Anonymous || options.Credentials == nil && strings.EqualFold(os.Getenv("AWS_SKIP_SIGNATURE"), "true") {
 		load = append(load, config.WithCredentialsProvider(aws.AnonymousCredentials{}))
 	}
+	load = append(load, config.WithLogger(logging.Nop{})) // it writes warnings to standard error, also of machines without metadata
 	settings, err := config.LoadDefaultConfig(ctx, load...)
 	if err != nil {
 		return nil, fmt.Errorf("read the settings of the AWS SDK: %w: %w", err, objectstore.ErrCredentials)
