@@ -86,6 +86,7 @@ var passes = []pass{
 	{"order joins", (*optimization).orderJoins},
 	{"narrow joins", (*optimization).narrowJoins},
 	{"reduce groups", (*optimization).reduceGroups},
+	{"drop keys", (*optimization).dropKeys},
 	{"join groups", (*optimization).joinGroups},
 	{"group early", (*optimization).groupEarly},
 	{"share sums", (*optimization).shareSums},
