@@ -39,6 +39,10 @@ func caller() uintptr {
 // Engine returns the engine that runs the query.
 func (q Query) Engine() *Engine { return q.engine }
 
+// InMemory reports whether all rows that the query reads are in memory: those of tables, records, Go values and host
+// tables, not of files, stores or readers. Its columns are the same at each run.
+func (q Query) InMemory() bool { return q.step != nil && q.step.IsFixed() }
+
 // Filter keeps the rows in which all conditions are true, not false or null.
 func (q Query) Filter(conditions ...Expression) Query {
 	return q.then(bind.Filter(arguments(conditions)))

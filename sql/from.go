@@ -115,6 +115,7 @@ func (t *translation) named(item *tree.TableName) *relation {
 		return t.source(item, known.query, item.Alias, known.name)
 	}
 	if t.session.find != nil {
+		t.isOnce = true
 		q, err := t.session.find(name)
 		if err != nil {
 			t.failAs(item, err)
@@ -187,6 +188,8 @@ func (t *translation) sampled(sample *tree.Sample, r *relation) *relation {
 	options := gpuframe.SampleOptions{Seed: rand.Uint64()}
 	if sample.Seed != nil {
 		options.Seed = uint64(*sample.Seed)
+	} else {
+		t.isOnce = true
 	}
 	size := t.expr(&scope{rows: &relation{}, clause: "the size of a sample"}, sample.Size)
 	sampled := &relation{columns: r.columns}

@@ -26,6 +26,7 @@ type Session struct {
 	closed bool
 	owned  ownedTables
 	types  types
+	kept   keptStatements
 }
 
 // table is a named query.
@@ -79,6 +80,7 @@ func (s *Session) put(t table) error {
 	before := s.tables[strings.ToLower(t.name)].owned
 	s.tables[strings.ToLower(t.name)] = t
 	s.mu.Unlock()
+	s.kept.forget()
 	s.owned.drop(before)
 	return nil
 }
@@ -89,6 +91,7 @@ func (s *Session) forget(name string) {
 	before := s.tables[strings.ToLower(name)].owned
 	delete(s.tables, strings.ToLower(name))
 	s.mu.Unlock()
+	s.kept.forget()
 	s.owned.drop(before)
 }
 
@@ -121,6 +124,7 @@ func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tables, s.closed = map[string]table{}, true
+	s.kept.forget()
 	return s.owned.close()
 }
 
@@ -141,10 +145,21 @@ func isForSchema(ctx context.Context) bool { return ctx.Value(forSchema{}) != ni
 // Schemas of sources are read, and the footers of files for EXPLAIN. EXPLAIN ANALYZE and SUMMARIZE run their queries, and
 // recursive tables and limits that are not literals are computed.
 //
+// The session keeps the queries of the latest statements on tables in memory until a name changes.
+//
 // # Errors
 //
 // The error is a [*parse.Error] with the place in the text, or that of the context.
 func (s *Session) Query(ctx context.Context, text string, arguments ...any) (q gpuframe.Query, err error) {
+	key, keeps := keyOf(ctx, text, arguments)
+	var changes uint64
+	if keeps {
+		known, before, ok := s.kept.find(key)
+		if ok {
+			return known, nil
+		}
+		changes = before
+	}
 	statement, err := single(text)
 	if err != nil {
 		return q, err
@@ -152,7 +167,11 @@ func (s *Session) Query(ctx context.Context, text string, arguments ...any) (q g
 	defer catch(&err)
 	t := s.begin(ctx, text, arguments)
 	t.checkArguments(statement)
-	return t.rows(statement), nil
+	q = t.rows(statement)
+	if keeps && !t.isOnce && q.InMemory() {
+		s.kept.keep(key, q, changes)
+	}
+	return q, nil
 }
 
 // Exec runs a statement: CREATE TABLE … AS, CREATE VIEW, DROP, or COPY … TO. It returns the number of rows

@@ -30,3 +30,18 @@ func OnDevice(s Source) bool {
 	}
 	return false
 }
+
+// fixed are sources of memory: tables, records, values of Go and host tables.
+type fixed interface{ isFixed() }
+
+func (*recordList) isFixed() {}
+func (*tables) isFixed()     {}
+func (*Slot) isFixed()       {}
+func (*values[T]) isFixed()  {}
+func (*hostTable) isFixed()  {}
+
+// IsFixed reports whether a source has the same columns each time it is read: one of memory, not of files or a reader.
+func IsFixed(s Source) bool {
+	_, ok := s.(fixed)
+	return ok
+}

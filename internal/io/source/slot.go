@@ -8,12 +8,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Slot stands for a source of tables in a plan that is kept for other tables: a plan with slots
-// holds no memory. It has the schema and the number of rows of the tables that it was made for.
+// holds no memory. It has the schema, the number of rows and unique columns of the tables that it was made for.
 type Slot struct {
 	name   string
 	schema *arrow.Schema
@@ -21,6 +22,9 @@ type Slot struct {
 	exact  bool
 	// devices are those of the tables, each once.
 	devices []*device.Device
+	// tables are those that a plan is made for, until it is kept. unique has the answers of [Uniqueness] for it.
+	tables []*buffer.Buffer
+	unique map[string]column.Answer
 }
 
 // NewSlot returns a slot for the tables of a source that Tables has made, or nil for other
@@ -31,14 +35,14 @@ func NewSlot(source Source) *Slot {
 		return nil
 	}
 	rows, exact := t.Rows(context.Background())
-	return &Slot{t.String(), t.schema, rows, exact, devicesOf(t.tables)}
+	return &Slot{name: t.String(), schema: t.schema, rows: rows, exact: exact, devices: devicesOf(t.tables), tables: t.tables}
 }
 
-// Fits reports whether the slot of other tables would be the same.
+// Fits reports whether a plan with the slot is right for the slot of other tables.
 func (s *Slot) Fits(other *Slot) bool {
 	metadata, others := s.schema.Metadata(), other.schema.Metadata()
 	return s.name == other.name && s.rows == other.rows && s.exact == other.exact && slices.EqualFunc(s.devices, other.devices, (*device.Device).Same) &&
-		(s.schema == other.schema || s.schema.Equal(other.schema) && metadata.Equal(others))
+		(s.schema == other.schema || s.schema.Equal(other.schema) && metadata.Equal(others)) && s.sameUniqueness(other)
 }
 
 // String is that of the tables.

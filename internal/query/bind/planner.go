@@ -59,6 +59,9 @@ func (p *Planner) find(s *shape) (known keptPlan, ok bool) {
 func (p *Planner) keep(s *shape, added *Prepared) {
 	kept := keptPlan{&shape{verbs: s.verbs, slots: s.slots, hash: s.hash}, *added}
 	kept.plan.Tables = nil
+	for _, slot := range s.slots {
+		slot.Forget()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.kept) < mostPlans {

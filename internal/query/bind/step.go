@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/gpuframe/gpuframe/internal/io/source"
@@ -137,3 +138,20 @@ func (p Problems) Error() string {
 
 // errNoSource is the problem of a query without a step.
 var errNoSource = errors.New("the zero Query has no source: begin with a method of an Engine")
+
+// IsFixed reports whether all sources of the query have the same columns at each run.
+func (s *Step) IsFixed() bool {
+	seen := map[*Step]bool{}
+	var walk func(s *Step) bool
+	walk = func(s *Step) bool {
+		if seen[s] {
+			return true
+		}
+		seen[s] = true
+		if len(s.inputs) == 0 && (s.source == nil || !source.IsFixed(s.source)) {
+			return false
+		}
+		return !slices.ContainsFunc(s.inputs, func(input *Step) bool { return !walk(input) })
+	}
+	return walk(s)
+}

@@ -30,6 +30,9 @@
 //     the rows of one side by those of the other: a value in a range, spans that overlap.
 //   - reduce groups adds a semi join below a group that is joined with far fewer rows than it
 //     reads, so that only the rows of groups that match are grouped.
+//   - drop keys does not group by keys that are computed of other keys.
+//   - join groups joins a table with the groups of the rows in place of the rows, if the keys of the group
+//     determine a row of the table and the aggregates do not read it.
 //   - group early groups the values of one side of a join by its key before the join with a whole
 //     table, if a group above can merge the results.
 //   - share sums computes sums of an expression and constants, sum(x + 1) and sum(x + 2), from one

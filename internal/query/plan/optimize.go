@@ -11,21 +11,26 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/internal/io/source"
 )
 
 // Optimize returns a plan with the same result that is expected to take less time. The
 // package documentation lists the passes. It ends with the error of the context.
-func Optimize(ctx context.Context, n Node) (Node, error) { return OptimizeWithout(ctx, n) }
+func Optimize(ctx context.Context, n Node) (Node, error) { return OptimizeWithout(ctx, n, nil) }
+
+// Unique reports whether no two rows of a source have equal values in a column, and none is null. It may look at the rows.
+// False can also mean that it is not known.
+type Unique func(ctx context.Context, s source.Source, column string) (bool, error)
 
 // OptimizeWithout is [Optimize] without some of the [Passes], to measure what each of them
-// is worth.
-func OptimizeWithout(ctx context.Context, n Node, without ...string) (Node, error) {
+// is worth. unique may be nil.
+func OptimizeWithout(ctx context.Context, n Node, unique Unique, without ...string) (Node, error) {
 	for _, name := range without {
 		if !slices.Contains(Passes(), name) {
 			return nil, fmt.Errorf("plan: optimize: %s: %w", names.Unknown("pass", name, Passes()), device.ErrInvalidValue)
 		}
 	}
-	o := &optimization{ctx: ctx, Analysis: NewAnalysis()}
+	o := &optimization{ctx: ctx, Analysis: NewAnalysis(), unique: unique}
 	for _, p := range passes {
 		if slices.Contains(without, p.name) {
 			continue
@@ -61,7 +66,8 @@ type pass struct {
 // optimization is one call of [Optimize].
 type optimization struct {
 	*Analysis
-	ctx context.Context
+	ctx    context.Context
+	unique Unique
 	// visits is the number of nodes that the passes have looked at.
 	visits int
 }
@@ -80,6 +86,8 @@ var passes = []pass{
 	{"order joins", (*optimization).orderJoins},
 	{"narrow joins", (*optimization).narrowJoins},
 	{"reduce groups", (*optimization).reduceGroups},
+	{"drop keys", (*optimization).dropKeys},
+	{"join groups", (*optimization).joinGroups},
 	{"group early", (*optimization).groupEarly},
 	{"share sums", (*optimization).shareSums},
 	{"prune columns", (*optimization).pruneColumns},

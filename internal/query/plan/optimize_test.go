@@ -19,7 +19,7 @@ func only(t *testing.T, pass string, n plan.Node) []string {
 	t.Helper()
 	others := slices.DeleteFunc(plan.Passes(), func(name string) bool { return name == pass })
 	require.Less(t, len(others), len(plan.Passes()))
-	made, err := plan.OptimizeWithout(t.Context(), n, others...)
+	made, err := plan.OptimizeWithout(t.Context(), n, nil, others...)
 	require.NoError(t, err)
 	return lines(made)
 }
@@ -154,7 +154,7 @@ func (b builder) overOf(n plan.Node, key expr.Expr, low int64) plan.Node {
 }
 
 func TestUnknownPass(t *testing.T) {
-	_, err := plan.OptimizeWithout(t.Context(), table(t, ""), "simplyfy")
+	_, err := plan.OptimizeWithout(t.Context(), table(t, ""), nil, "simplyfy")
 	require.ErrorIs(t, err, device.ErrInvalidValue)
 	require.ErrorContains(t, err, `"simplify"`)
 }

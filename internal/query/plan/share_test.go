@@ -52,7 +52,7 @@ func TestShareSubplans(t *testing.T) {
 			below, above := first(), second()
 			// Both are sides of a cross join, so their columns may differ.
 			n := b.join(b.project(below, id1(below)), b.project(above, id1(above)), plan.JoinOptions{Kind: join.Cross})
-			made, err := plan.OptimizeWithout(t.Context(), n, others...)
+			made, err := plan.OptimizeWithout(t.Context(), n, nil, others...)
 			require.NoError(t, err)
 			sides := made.Inputs()
 			require.Equal(t, i == j, sides[0].Inputs()[0] == sides[1].Inputs()[0], "%v and %v", below, above)

@@ -24,6 +24,9 @@ type traits interface {
 	// origin returns the column of an input that a column of the result is, if rows of that input may be
 	// left out when rows with the same value in the column are not of interest. The input may be nil.
 	origin(name string) (input Node, column string)
+	// determined adds columns to known ones of the result: rows with equal values in the known columns have equal values in
+	// the added ones too.
+	determined(o *optimization, known columnSet) (columnSet, error)
 	// readsOrder reports whether the rows or the order of the result depend on the order of an input.
 	// own is set if the order of the result is read.
 	readsOrder(input int, own bool) bool
@@ -95,27 +98,28 @@ const (
 // cautious are traits of an operation of which nothing is known.
 type cautious struct{}
 
-func (cautious) holdsRows() bool                                        { return true }
-func (cautious) estimate(_ *Analysis, first Size) Size                  { return first }
-func (cautious) isEmpty() bool                                          { return false }
-func (cautious) isLocal() bool                                          { return false }
-func (cautious) rowNumbers() rowNumbers                                 { return unknownNumbers }
-func (cautious) rowsFrom() Node                                         { return nil }
-func (cautious) passes() ([]expr.Expr, bool)                            { return nil, false }
-func (cautious) origin(string) (Node, string)                           { return nil, "" }
-func (cautious) readsOrder(int, bool) bool                              { return true }
-func (cautious) sortedBy([]SortKey) (bool, []SortKey)                   { return false, nil }
-func (cautious) conditionBelow() func(expr.Expr) (expr.Expr, bool)      { return nil }
-func (cautious) pushed(*filterPusher, []expr.Expr) (Node, error)        { return nil, nil }
-func (cautious) first(*limitPusher, int64) (Node, error)                { return nil, nil }
-func (cautious) sliced(*limitPusher, *Slice) (Node, error)              { return nil, nil }
-func (cautious) reads(columnSet) []columnSet                            { return nil }
-func (cautious) pruned([]Node, columnSet) (Node, error)                 { return nil, nil }
-func (cautious) overProjection(*Project) (Node, error)                  { return nil, nil }
-func (cautious) simplified() (Node, error)                              { return nil, nil }
-func (cautious) sharesMemory() bool                                     { return false }
-func (cautious) divided(*distribution, []spread) (spread, error)        { return spread{}, nil }
-func (cautious) dividedAsMoved(*distribution, []spread) (spread, error) { return spread{}, nil }
-func (cautious) partialTables() partialTables                           { return partialRows }
-func (cautious) hasStates() bool                                        { return false }
-func (cautious) same(Node) bool                                         { return false }
+func (cautious) holdsRows() bool                                                { return true }
+func (cautious) estimate(_ *Analysis, first Size) Size                          { return first }
+func (cautious) isEmpty() bool                                                  { return false }
+func (cautious) isLocal() bool                                                  { return false }
+func (cautious) rowNumbers() rowNumbers                                         { return unknownNumbers }
+func (cautious) rowsFrom() Node                                                 { return nil }
+func (cautious) passes() ([]expr.Expr, bool)                                    { return nil, false }
+func (cautious) origin(string) (Node, string)                                   { return nil, "" }
+func (cautious) determined(_ *optimization, known columnSet) (columnSet, error) { return known, nil }
+func (cautious) readsOrder(int, bool) bool                                      { return true }
+func (cautious) sortedBy([]SortKey) (bool, []SortKey)                           { return false, nil }
+func (cautious) conditionBelow() func(expr.Expr) (expr.Expr, bool)              { return nil }
+func (cautious) pushed(*filterPusher, []expr.Expr) (Node, error)                { return nil, nil }
+func (cautious) first(*limitPusher, int64) (Node, error)                        { return nil, nil }
+func (cautious) sliced(*limitPusher, *Slice) (Node, error)                      { return nil, nil }
+func (cautious) reads(columnSet) []columnSet                                    { return nil }
+func (cautious) pruned([]Node, columnSet) (Node, error)                         { return nil, nil }
+func (cautious) overProjection(*Project) (Node, error)                          { return nil, nil }
+func (cautious) simplified() (Node, error)                                      { return nil, nil }
+func (cautious) sharesMemory() bool                                             { return false }
+func (cautious) divided(*distribution, []spread) (spread, error)                { return spread{}, nil }
+func (cautious) dividedAsMoved(*distribution, []spread) (spread, error)         { return spread{}, nil }
+func (cautious) partialTables() partialTables                                   { return partialRows }
+func (cautious) hasStates() bool                                                { return false }
+func (cautious) same(Node) bool                                                 { return false }
