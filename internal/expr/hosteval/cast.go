@@ -49,8 +49,7 @@ func (e *evaluation) castInteger(n *exprtree.Node) arrow.Array {
 	case to == exprtree.Decimal:
 		return e.checkedUnary(n, widened(from, toDecimal(n)))
 	}
-	holdsAll := from == to || to.Bits() > from.Bits() && (from.IsUnsigned() || to.IsSigned())
-	if holdsAll || n.Op == exprtree.CastWrap {
+	if to.Holds(from) || n.Op == exprtree.CastWrap {
 		return e.unary(n, lowBits(from, to.Bits()))
 	}
 	return e.checkedUnary(n, widened(from, narrow(from, to)))
