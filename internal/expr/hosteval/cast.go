@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
@@ -212,5 +213,5 @@ func spreadBits[T number](e *evaluation, t arrow.DataType, truth, valid bitmap) 
 	for i := range values {
 		values[i] = T(bit(truth.at(i)))
 	}
-	return e.assemble(t, bytesOf(values), valid)
+	return e.assemble(t, address.BytesOf(values), valid)
 }

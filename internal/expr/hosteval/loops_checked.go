@@ -4,6 +4,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
@@ -148,7 +149,7 @@ func widened(from exprtree.Kind, loop checkedUnaryLoop) checkedUnaryLoop {
 	width := from.Bits() / 8
 	var wide [64]uint64
 	return func(to, x []byte) uint64 {
-		room := bytesOf(wide[:len(x)/width])
+		room := address.BytesOf(wide[:len(x)/width])
 		widen(room, x)
 		return loop(to, room)
 	}
