@@ -30,17 +30,17 @@ type integerLoops interface {
 }
 
 var integerKinds = [...]integerLoops{
-	exprtree.Int8: loopsOf[int8]{}, exprtree.Int16: loopsOf[int16]{}, exprtree.Int32: loopsOf[int32]{}, exprtree.Int64: loopsOf[int64]{},
-	exprtree.Uint8: loopsOf[uint8]{}, exprtree.Uint16: loopsOf[uint16]{}, exprtree.Uint32: loopsOf[uint32]{}, exprtree.Uint64: loopsOf[uint64]{},
+	exprtree.Int8: &loopsOf[int8]{}, exprtree.Int16: &loopsOf[int16]{}, exprtree.Int32: &loopsOf[int32]{}, exprtree.Int64: &loopsOf[int64]{},
+	exprtree.Uint8: &loopsOf[uint8]{}, exprtree.Uint16: &loopsOf[uint16]{}, exprtree.Uint32: &loopsOf[uint32]{}, exprtree.Uint64: &loopsOf[uint64]{},
 }
 
 // numbersOf returns the loops of a kind of numbers.
 func numbersOf(kind exprtree.Kind) numberLoops {
 	switch kind {
 	case exprtree.Float32:
-		return floatLoopsOf[float32]{}
+		return &floatLoopsOf[float32]{}
 	case exprtree.Float64:
-		return floatLoopsOf[float64]{}
+		return &floatLoopsOf[float64]{}
 	}
 	return integerKinds[kind]
 }
@@ -55,24 +55,24 @@ func lowBits(from exprtree.Kind, bits int) unaryLoop {
 
 type loopsOf[T integer] struct{}
 
-func (loopsOf[T]) arithmetic(e *evaluation, n *exprtree.Node) arrow.Array { return integers[T](e, n) }
+func (*loopsOf[T]) arithmetic(e *evaluation, n *exprtree.Node) arrow.Array { return integers[T](e, n) }
 
-func (loopsOf[T]) extremes(e *evaluation, n *exprtree.Node, greatest bool) arrow.Array {
+func (*loopsOf[T]) extremes(e *evaluation, n *exprtree.Node, greatest bool) arrow.Array {
 	return extremesOf[T](e, n, greatest)
 }
 
-func (loopsOf[T]) order(op exprtree.Op) comparisonLoop {
+func (*loopsOf[T]) order(op exprtree.Op) comparisonLoop {
 	if op == exprtree.Less || op == exprtree.Greater {
 		return comparison(lessEach[T])
 	}
 	return comparison(lessEqualEach[T])
 }
 
-func (loopsOf[T]) toFloat32() unaryLoop { return unary(convertEach[float32, T]) }
+func (*loopsOf[T]) toFloat32() unaryLoop { return unary(convertEach[float32, T]) }
 
-func (loopsOf[T]) toFloat64() unaryLoop { return unary(convertEach[float64, T]) }
+func (*loopsOf[T]) toFloat64() unaryLoop { return unary(convertEach[float64, T]) }
 
-func (loopsOf[T]) lowBits(bits int) unaryLoop {
+func (*loopsOf[T]) lowBits(bits int) unaryLoop {
 	switch bits {
 	case 8:
 		return unary(convertEach[uint8, T])
@@ -84,34 +84,34 @@ func (loopsOf[T]) lowBits(bits int) unaryLoop {
 	return unary(convertEach[uint64, T])
 }
 
-func (loopsOf[T]) fromIntegers(unsigned bool) checkedUnaryLoop {
+func (*loopsOf[T]) fromIntegers(unsigned bool) checkedUnaryLoop {
 	if unsigned {
 		return checkedUnary(narrowEach[T, uint64])
 	}
 	return checkedUnary(narrowEach[T, int64])
 }
 
-func (loopsOf[T]) fromFloats(wraps bool) checkedUnaryLoop { return eachChecked(truncated[T](wraps)) }
+func (*loopsOf[T]) fromFloats(wraps bool) checkedUnaryLoop { return eachChecked(truncated[T](wraps)) }
 
-func (loopsOf[T]) fromDecimals(scale int) checkedUnaryLoop { return eachChecked(wholePart[T](scale)) }
+func (*loopsOf[T]) fromDecimals(scale int) checkedUnaryLoop { return eachChecked(wholePart[T](scale)) }
 
-func (loopsOf[T]) indices(data arrow.ArrayData) func(i int) int64 {
+func (*loopsOf[T]) indices(data arrow.ArrayData) func(i int) int64 {
 	values := elements[T](data)
 	return func(i int) int64 { return int64(values[i]) }
 }
 
 type floatLoopsOf[T float] struct{}
 
-func (floatLoopsOf[T]) arithmetic(e *evaluation, n *exprtree.Node) arrow.Array {
+func (*floatLoopsOf[T]) arithmetic(e *evaluation, n *exprtree.Node) arrow.Array {
 	return floats[T](e, n)
 }
 
-func (floatLoopsOf[T]) extremes(e *evaluation, n *exprtree.Node, greatest bool) arrow.Array {
+func (*floatLoopsOf[T]) extremes(e *evaluation, n *exprtree.Node, greatest bool) arrow.Array {
 	return extremesOf[T](e, n, greatest)
 }
 
 // order has NaN equal to itself and greater than all numbers.
-func (floatLoopsOf[T]) order(op exprtree.Op) comparisonLoop {
+func (*floatLoopsOf[T]) order(op exprtree.Op) comparisonLoop {
 	if op == exprtree.Less || op == exprtree.Greater {
 		return comparison(compareEach(func(x, y T) bool { return x < y || y != y && x == x }))
 	}
