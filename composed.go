@@ -1,6 +1,10 @@
 package gpuframe
 
-import "github.com/gpuframe/gpuframe/kernels/expr"
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
 
 // atExtreme returns the value in the row with the extreme of another expression: the extreme of structs of
 // both. Rows in which one of them is null are skipped.
@@ -27,6 +31,31 @@ func (r regression) determination() Expr {
 	constant := r.y.Variance().Where(r.x.IsValid()).Eq(0)
 	squared := Correlation(r.x, r.y).Pow(2)
 	return If(r.x.Variance().Where(r.y.IsValid()).Ne(0), If(constant, 1.0, squared), nil)
+}
+
+// medianDeviation is [Expr.Mad].
+func (e Expr) medianDeviation() Expr {
+	values := e.List().SkipNulls()
+	return middle(values.ListEval(Element().Sub(middle(values)).Abs()))
+}
+
+// middle is the median of the elements of a list without nulls, null of none.
+func middle(list Expr) Expr {
+	n := list.ListLength()
+	isMiddle := ElementIndex().Ge(n.Sub(1).Div(2)).And(ElementIndex().Le(n.Div(2)))
+	return list.ListSort().ListFilter(isMiddle).ListMean()
+}
+
+// factorial is [Expr.Factorial], of the numbers that int64 holds.
+func (e Expr) factorial() Expr {
+	const most = 20
+	e = e.BitOr(0) // the same, of integers only
+	result, product := LitOf(arrow.PrimitiveTypes.Int64, nil), int64(1)
+	for n := range int64(most + 1) {
+		product *= max(n, 1)
+		result = If(e.Eq(n), LitOf(arrow.PrimitiveTypes.Int64, product), result)
+	}
+	return result
 }
 
 // concatWith joins the strings that are not null with a separator between them.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -103,6 +104,61 @@ func ofGroup(points []point, g int32) (list []point) {
 		}
 	}
 	return list
+}
+
+// TestDeviations compares with loops over the sorted values of each group.
+func TestDeviations(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		points := drawPoints(property.Random(t), 90)
+		y := gpuframe.Col("y")
+		query := gpuframe.From(e, points).GroupBy(gpuframe.Col("g")).Agg(y.Mad().As("mad"), y.Abs().Add(1).GeometricMean().As("mean"))
+		type result struct {
+			G    int32    `gpuframe:"g"`
+			Mad  *float64 `gpuframe:"mad"`
+			Mean *float64 `gpuframe:"mean"`
+		}
+		for row, err := range gpuframe.Rows[result](t.Context(), query) {
+			require.NoError(t, err)
+			var values []float64
+			product := 1.0
+			for _, p := range ofGroup(points, row.G) {
+				if p.Y != nil {
+					values, product = append(values, *p.Y), product*(math.Abs(*p.Y)+1)
+				}
+			}
+			require.Equal(t, len(values) == 0, row.Mad == nil && row.Mean == nil, "%v", row)
+			if len(values) == 0 {
+				continue
+			}
+			center := medianOf(values)
+			for i := range values {
+				values[i] = math.Abs(values[i] - center)
+			}
+			require.InDelta(t, medianOf(values), *row.Mad, 1e-12)
+			require.InEpsilon(t, math.Pow(product, 1/float64(len(values))), *row.Mean, 1e-9)
+		}
+	})
+}
+
+func medianOf(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
+}
+
+// TestMultiples checks products of common divisors and multiples, and factorials at their limits.
+func TestMultiples(t *testing.T) {
+	type pair struct {
+		A int32 `gpuframe:"a"`
+		B int16 `gpuframe:"b"`
+	}
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		a, b := gpuframe.Col("a"), gpuframe.Col("b")
+		pairs := gpuframe.From(e, []pair{{12, 18}, {-4, 6}, {0, 5}, {7, 0}, {0, 0}, {20, 20}, {21, -1}})
+		require.Equal(t, []string{
+			"6 36 479001600", "2 12 (null)", "5 0 1", "7 0 5040", "0 0 1", "20 20 2432902008176640000", "1 21 (null)",
+		}, collect(t, pairs.Select(a.Gcd(b).As("gcd"), a.Lcm(b).As("lcm"), a.Factorial().As("factorial"))))
+	})
 }
 
 // TestAtExtremes compares with loops over the points of each group.

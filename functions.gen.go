@@ -201,6 +201,21 @@ func (e Expr) BitCount() Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("popcount", e) })
 }
 
+// Gcd is the greatest number that divides two integers, and the magnitude of one if the other is 0.
+func (e Expr) Gcd(x any) Expr {
+	return binary(e, x, func(e, x expr.Expr) expr.Expr { return expr.Call("gcd", e, x) })
+}
+
+// Lcm is the least positive multiple of two integers, and 0 if one is 0. It wraps around.
+func (e Expr) Lcm(x any) Expr {
+	return binary(e, x, func(e, x expr.Expr) expr.Expr {
+		return e.Div(expr.Max(expr.Call("gcd", e, x), expr.Lit(1))).Mul(x).Abs()
+	})
+}
+
+// Factorial is the product of the integers from 1 to e, and 1 of 0.
+func (e Expr) Factorial() Expr { return e.factorial() }
+
 // ShiftLeft moves the bits of integers x places up.
 func (e Expr) ShiftLeft(x any) Expr { return binary(e, x, expr.Expr.ShiftLeft) }
 
@@ -800,6 +815,14 @@ func (e Expr) Median() Expr { return aggregate(plan.Aggregation{Function: "media
 func (e Expr) Quantile(q float64) Expr {
 	return aggregate(plan.Aggregation{Function: "quantile", Number: q}, e)
 }
+
+// GeometricMean is the root of the product of the values, by their logarithms: NaN with a negative
+// value.
+func (e Expr) GeometricMean() Expr { return e.Log().Mean().Exp() }
+
+// Mad is the median absolute deviation: the median of the distances of the values from their
+// median.
+func (e Expr) Mad() Expr { return e.medianDeviation() }
 
 // Variance is the sample variance: the divisor is the number of values minus one.
 func (e Expr) Variance() Expr { return aggregate(plan.Aggregation{Function: "variance", Count: 1}, e) }

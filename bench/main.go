@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	name := flag.String("device", "", "device to measure; empty for the first GPU, or the host")
+	name := session.Device()
 	gigabytes := flag.Float64("large", 1, "size of the large record, in GiB")
 	flag.Parse()
 	if err := run(*name, uint64(*gigabytes*(1<<30))); err != nil {

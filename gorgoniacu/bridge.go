@@ -9,7 +9,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
@@ -60,7 +59,7 @@ func Do(dev *device.Device, call func() error) error {
 	if err != nil {
 		return err
 	}
-	return within(shim.NewDevice(dev.Info().Ordinal, word(context)), call)
+	return within(context, dev.Info().Ordinal, call)
 }
 
 // perThread is CUDA's handle of the calling thread's default stream, legacy that of the

@@ -103,7 +103,7 @@ func TestThreadKeepsItsContext(t *testing.T) {
 			pointer, err := driver.Alloc(256)
 			return errors.Join(err, driver.Memset(pointer, 0, 1, 256), driver.Free(pointer))
 		},
-		"through a shim": func() error { return driver.StreamSynchronize(0) },
+		"through device/cuda": func() error { return driver.StreamSynchronize(0) },
 		"a failure": func() error {
 			if _, err := driver.Alloc(1 << 60); err == nil {
 				return errors.New("the memory does not exist")

@@ -5,25 +5,23 @@ package gorgoniacu
 import (
 	"errors"
 	"runtime"
-	"strconv"
 
 	"gorgonia.org/cu"
 
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/device/cuda"
-	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
 	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
-// openDevice is a GPU with a retained primary context. Its methods add to the driver's
-// operations only the cases that the driver leaves undefined: a check that the device
-// is open, and errors for arguments on which the driver may crash.
+// openDevice is a GPU with a retained primary context. Its methods are the operations
+// that use the binding. They add only the cases that the driver leaves undefined: a
+// check that the device is open, and errors for arguments on which the driver may crash.
 type openDevice struct {
+	// Device is the same GPU, opened by package device/cuda. It has all other operations.
+	backend.Device
+
 	handle  cu.Device
 	context cu.CUContext
-	shim    shim.Device
 	guard   drivercall.Guard
-	peers   *drivercall.Peers[peer]
 }
 
 var _ backend.Device = (*openDevice)(nil)
@@ -31,20 +29,28 @@ var _ backend.Device = (*openDevice)(nil)
 // within calls the binding with the device's context current and restores the thread's
 // context. The binding's calls act on the thread, so the goroutine is locked to it
 // meanwhile.
-func (d *openDevice) within(call func() error) error { return within(d.shim, call) }
+func (d *openDevice) within(call func() error) error { return within(d.context, int(d.handle), call) }
 
-func within(d shim.Device, call func() error) error {
+// within leaves the context of device 0 on a thread that had none, as package
+// device/cuda does: the CUDA runtime would give the thread the same one.
+func within(context cu.CUContext, ordinal int, call func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	previous, result := d.Enter()
-	if result != shim.Success {
-		return cuda.Code(result)
+	previous, err := cu.CurrentContext()
+	if err != nil {
+		return err
 	}
-	defer d.Leave(previous)
+	if previous != context {
+		if err := cu.SetCurrentContext(context); err != nil {
+			return err
+		}
+		if ordinal != 0 || previous != (cu.CUContext{}) {
+			// A failure cannot be handled; the caller needs the operation's result.
+			defer func() { _ = cu.SetCurrentContext(previous) }()
+		}
+	}
 	return call()
 }
-
-func (d *openDevice) Info() backend.Info { return d.guard.Info }
 
 func (d *openDevice) MemoryInfo() (free, total uint64, err error) {
 	if err := d.guard.Open("cuMemGetInfo"); err != nil {
@@ -56,17 +62,6 @@ func (d *openDevice) MemoryInfo() (free, total uint64, err error) {
 		return err
 	})
 	return free, total, check(err, "cuMemGetInfo")
-}
-
-func (d *openDevice) Attribute(attribute backend.Attribute) (int, error) {
-	if err := d.guard.Open("cuDeviceGetAttribute"); err != nil {
-		return 0, err
-	}
-	value, err := d.handle.Attribute(cu.DeviceAttribute(attribute))
-	if err != nil {
-		return 0, callFailed(err, "cuDeviceGetAttribute", strconv.Itoa(int(attribute)))
-	}
-	return value, nil
 }
 
 // has reads an attribute that is 0 or 1. A driver that does not know the attribute does
@@ -89,9 +84,8 @@ func (d *openDevice) Close() error {
 	if err := d.guard.Close(); err != nil {
 		return err
 	}
-	var errs []error
-	d.peers.Release(func(p *peer) {
-		errs = append(errs, check(p.handle.ReleasePrimaryCtx(), "cuDevicePrimaryCtxRelease"))
-	})
-	return errors.Join(append(errs, check(d.handle.ReleasePrimaryCtx(), "cuDevicePrimaryCtxRelease"))...)
+	return closed(d.Device, check(d.handle.ReleasePrimaryCtx(), "cuDevicePrimaryCtxRelease"))
 }
+
+// closed closes a device and joins the error to the one before.
+func closed(d backend.Device, err error) error { return errors.Join(err, d.Close()) }

@@ -41,10 +41,23 @@
 //
 // # Operations that use the binding
 //
-// Devices, contexts, memory, fills, events, modules, functions and peers use the
-// binding. Operations that it lacks call the driver, and so do three kinds that it
-// cannot do safely: launches, operations with a stream, and copies to or from host
-// memory. Package internal/shim contains these calls and explains why.
+// The primary context, allocations, synchronous fills and copies on the device, events
+// and functions use the binding. All other operations are those of package device/cuda,
+// on the same context:
+//
+//   - Those that the binding lacks: pools, page-locked memory, pointer attributes,
+//     virtual and shared memory, pools of peers, the compiler's log and its output,
+//     setting a function's attributes, graphs that any thread may capture.
+//   - Launches. The binding reads eight bytes for each argument of any width, and
+//     allocates.
+//   - Operations with a stream. The binding's Stream holds a C pointer, which the
+//     garbage collector sees. CUDA's special streams 1 and 2 are not pointers, and
+//     Go ends the process when it finds one of them on a stack.
+//   - Copies to and from host memory. cgo searches the binding's arguments for Go
+//     pointers, and panics if the memory lies within a Go object with pointers,
+//     although the driver reads none of them.
+//
+// Set GPUFRAME_LIBCUDA to no other library than the one that the program is linked with.
 //
 // Errors are those of package device/cuda: a *cuda.Error, with the driver's code, or
 // one that wraps it.

@@ -6,8 +6,6 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/device/cuda"
-	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
 	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
@@ -26,15 +24,4 @@ func (d *openDevice) AllocManaged(bytes uint64) (backend.Pointer, error) {
 		return 0, callFailed(err, function, drivercall.Size(bytes))
 	}
 	return backend.Pointer(pointer), nil
-}
-
-func (d *openDevice) PrefetchAsync(pointer backend.Pointer, bytes uint64, toHost bool, stream backend.Stream) error {
-	const function = "cuMemPrefetchAsync"
-	if err := d.guard.Prefetch(function, pointer, bytes); err != nil {
-		return err
-	}
-	if result := d.shim.PrefetchAsync(uint64(pointer), bytes, toHost, uintptr(stream)); result != shim.Success {
-		return failed(cuda.Code(result), function, drivercall.At(pointer, bytes))
-	}
-	return nil
 }

@@ -3,13 +3,10 @@
 package gorgoniacu
 
 import (
-	"unsafe"
-
 	"gorgonia.org/cu"
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda"
-	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
 	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
@@ -38,62 +35,6 @@ func (d *openDevice) Free(pointer backend.Pointer) error {
 		return callFailed(err, "cuMemFree", pointer.String())
 	}
 	return nil
-}
-
-func (d *openDevice) HostAlloc(bytes uint64) (unsafe.Pointer, error) {
-	if err := d.guard.Bytes("cuMemHostAlloc", bytes); err != nil {
-		return nil, err
-	}
-	pointer, result := d.shim.HostAlloc(bytes)
-	if result != shim.Success {
-		return nil, failed(cuda.Code(result), "cuMemHostAlloc", drivercall.Size(bytes))
-	}
-	return pointer, nil
-}
-
-func (d *openDevice) HostFree(pointer unsafe.Pointer) error {
-	if err := d.guard.HostPointer("cuMemFreeHost", pointer); err != nil {
-		return err
-	}
-	return checkResult(d.shim.HostFree(pointer), "cuMemFreeHost")
-}
-
-func (d *openDevice) HostRegister(pointer unsafe.Pointer, bytes uint64) error {
-	if err := d.guard.HostRange("cuMemHostRegister", pointer, bytes); err != nil {
-		return err
-	}
-	if result := d.shim.HostRegister(pointer, bytes); result != shim.Success {
-		return failed(cuda.Code(result), "cuMemHostRegister", drivercall.Size(bytes))
-	}
-	return nil
-}
-
-func (d *openDevice) HostUnregister(pointer unsafe.Pointer) error {
-	if err := d.guard.HostPointer("cuMemHostUnregister", pointer); err != nil {
-		return err
-	}
-	return checkResult(d.shim.HostUnregister(pointer), "cuMemHostUnregister")
-}
-
-// PointerInfo returns the number of a device only for device and managed memory:
-// page-locked memory belongs to every device.
-func (d *openDevice) PointerInfo(pointer backend.Pointer) (backend.PointerInfo, error) {
-	if err := d.guard.Open("cuPointerGetAttributes"); err != nil {
-		return backend.PointerInfo{}, err
-	}
-	kind, managed, ordinal, result := d.shim.PointerInfo(uint64(pointer))
-	if result != shim.Success {
-		return backend.PointerInfo{}, failed(cuda.Code(result), "cuPointerGetAttributes", pointer.String())
-	}
-	switch {
-	case managed:
-		return backend.PointerInfo{Kind: backend.MemoryManaged, Ordinal: ordinal}, nil
-	case kind == shim.TypeDevice:
-		return backend.PointerInfo{Kind: backend.MemoryDevice, Ordinal: ordinal}, nil
-	case kind == shim.TypeHost:
-		return backend.PointerInfo{Kind: backend.MemoryPinned, Ordinal: -1}, nil
-	}
-	return backend.PointerInfo{Kind: backend.MemoryUnknown, Ordinal: -1}, nil
 }
 
 func (d *openDevice) AddressRange(pointer backend.Pointer) (base backend.Pointer, bytes uint64, err error) {

@@ -8,7 +8,6 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/gpuframe/gpuframe/device/cuda"
-	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
 	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
@@ -60,12 +59,4 @@ func check(err error, function string) error {
 		return nil
 	}
 	return callFailed(err, function, "")
-}
-
-// checkResult is check for a shim.
-func checkResult(result shim.Result, function string) error {
-	if result == shim.Success {
-		return nil
-	}
-	return failed(cuda.Code(result), function, "")
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 // Batch groups small transfers to reduce their fixed cost. A single transfer waits for
@@ -46,7 +47,7 @@ func AddUpload[T Element](b *Batch, destination Slice[T], source []T) error {
 	if err := destination.block.checkWritable(); err != nil {
 		return fmt.Errorf("memory: add upload to batch: %w", err)
 	}
-	b.uploads = append(b.uploads, region{destination.AsBytes(), asBytes(source)})
+	b.uploads = append(b.uploads, region{destination.AsBytes(), address.BytesOf(source)})
 	return nil
 }
 
@@ -62,7 +63,7 @@ func AddDownload[T Element](b *Batch, source Slice[T], destination []T) error {
 	if err := b.adopt(source.block); err != nil {
 		return fmt.Errorf("memory: add download to batch: %w", err)
 	}
-	b.downloads = append(b.downloads, region{source.AsBytes(), asBytes(destination)})
+	b.downloads = append(b.downloads, region{source.AsBytes(), address.BytesOf(destination)})
 	return nil
 }
 

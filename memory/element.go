@@ -17,11 +17,3 @@ func widthOf[T Element]() uint64 {
 	var zero T
 	return uint64(unsafe.Sizeof(zero))
 }
-
-// asBytes returns the memory of a Go slice as bytes.
-func asBytes[T Element](values []T) []byte {
-	if len(values) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), uint64(len(values))*widthOf[T]())
-}

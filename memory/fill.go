@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 // CopyFrom enqueues a copy of source to s on the stream, after the pending work on both
@@ -56,7 +57,7 @@ func (s Slice[T]) Fill(stream *device.Stream, value T) error {
 	if s.length == 0 {
 		return nil
 	}
-	pattern := asBytes([]T{value})
+	pattern := address.BytesOf([]T{value})
 	count := uint64(s.length)
 	return s.enqueue(stream, "fill", func(driver backend.Device, to device.Pointer, handle backend.Stream) error {
 		return fill(driver, to, pattern, count, handle)

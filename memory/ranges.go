@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 // UploadRange copies source to the elements that begin at index from. They must be
@@ -42,8 +43,8 @@ func (s Slice[T]) UploadPadded(ctx context.Context, stream *device.Stream, sourc
 	if len(source) > s.length {
 		return fmt.Errorf("memory: upload %d elements to a slice of %d: %w", len(source), s.length, ErrRange)
 	}
-	if pattern := asBytes([]T{padding}); isUniform(pattern) {
-		return UploadPadded(ctx, stream, s.AsBytes(), []Source{{Data: asBytes(source)}}, pattern[0])
+	if pattern := address.BytesOf([]T{padding}); isUniform(pattern) {
+		return UploadPadded(ctx, stream, s.AsBytes(), []Source{{Data: address.BytesOf(source)}}, pattern[0])
 	}
 	rest, err := s.part(len(source), s.length-len(source))
 	if err != nil {

@@ -278,7 +278,7 @@ func (s Slice[T]) Upload(ctx context.Context, stream *device.Stream, source []T)
 	if s.length == 0 {
 		return nil
 	}
-	return Upload(ctx, stream, s.AsBytes(), []Source{{Data: asBytes(source)}})
+	return Upload(ctx, stream, s.AsBytes(), []Source{{Data: address.BytesOf(source)}})
 }
 
 // Download copies the elements into destination, which must have the length of s.
@@ -292,5 +292,5 @@ func (s Slice[T]) Download(ctx context.Context, stream *device.Stream, destinati
 	if s.length == 0 {
 		return nil
 	}
-	return Download(ctx, stream, []Destination{{From: s.AsBytes(), Data: asBytes(destination)}})
+	return Download(ctx, stream, []Destination{{From: s.AsBytes(), Data: address.BytesOf(destination)}})
 }

@@ -109,6 +109,8 @@ func init() { // the aggregates refer to the table
 		"approx_count_distinct": {least: 1, most: 1, counts: true, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.CountDistinct() })},
 		"list":                  collected, "array_agg": collected,
 		"string_agg": joined, "group_concat": joined, "listagg": joined,
+		"mad":          {least: 1, most: 1, make: ofDoubles(gpuframe.Expr.Mad)},
+		"geomean":      {least: 1, most: 1, make: ofDoubles(gpuframe.Expr.GeometricMean)},
 		"kurtosis":     {least: 1, most: 1, make: ofDoubles(nullForNaN(gpuframe.Expr.Kurtosis))},
 		"kurtosis_pop": {least: 1, most: 1, make: ofDoubles(nullForNaN(gpuframe.Expr.KurtosisPop))},
 		"skewness":     {least: 1, most: 1, make: ofDoubles(sampleSkewness)},

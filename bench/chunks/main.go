@@ -31,12 +31,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-func main() {
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "chunks:", err)
-		os.Exit(1)
-	}
-}
+func main() { session.Main("chunks", run) }
 
 // bench is the settings of all measurements.
 type bench struct {
@@ -47,26 +42,18 @@ type bench struct {
 }
 
 func run(ctx context.Context) error {
-	name := flag.String("device", "", "device to measure; without it the first GPU, or the host")
-	text := flag.String("bytes", "1GiB", "values of a measurement")
+	name := session.Device()
+	bytes := session.Bytes("bytes", 1<<30, "values of a measurement")
 	rows := flag.Int("rows", 1<<20, "rows of a row group")
-	pageText := flag.String("page", "1MiB", "length of a page")
+	page := session.Bytes("page", 1<<20, "length of a page")
 	only := flag.String("only", "", "only this content")
 	rounds := flag.Int("rounds", 9, "decodings, of which the median is taken")
 	flag.Parse()
-	bytes, err := humanize.ParseBytes(*text)
-	if err != nil {
-		return err
-	}
-	page, err := humanize.ParseBytes(*pageText)
-	if err != nil {
-		return err
-	}
 	return session.Run(*name, func(dev *device.Device, mgr *memory.Manager) (err error) {
 		pinned := memory.NewPinnedAllocator(dev, 0)
 		defer func() { err = errors.Join(err, pinned.Close()) }()
-		b := &bench{manager: mgr, pinned: pinned, bytes: int(bytes), rows: *rows, rounds: max(*rounds, 1), page: int64(page)}
-		fmt.Printf("%s: %s, %s of values in row groups of %d rows, pages of %s\n\n", dev, dev.Info().Name, humanize.IBytes(bytes), *rows, humanize.IBytes(page))
+		b := &bench{manager: mgr, pinned: pinned, bytes: int(*bytes), rows: *rows, rounds: max(*rounds, 1), page: int64(*page)}
+		fmt.Printf("%s: %s, %s of values in row groups of %d rows, pages of %s\n\n", dev, dev.Info().Name, humanize.IBytes(*bytes), *rows, humanize.IBytes(*page))
 		t := table.New("content", "row groups", "pages", "in the file", "decode", "", "whole", "")
 		for _, c := range contents() {
 			if *only == "" || *only == c.name {

@@ -24,12 +24,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-func main() {
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "csv:", err)
-		os.Exit(1)
-	}
-}
+func main() { session.Main("csv", run) }
 
 // selection is columns that are read together, or nil for all.
 type selection struct {
@@ -46,18 +41,14 @@ var selections = []selection{
 }
 
 func run(ctx context.Context) error {
-	name := flag.String("device", "", "device to measure; without it the first GPU, or the host")
+	name := session.Device()
 	rounds := flag.Int("rounds", 5, "readings after the first one")
-	size := flag.String("size", "10GB", "length of the file that is written")
+	bytes := session.Bytes("size", 10_000_000_000, "length of the file that is written")
 	seed := flag.Uint64("seed", 1, "seed of its values")
 	file := flag.String("file", "", "the file")
 	flag.Parse()
-	bytes, err := humanize.ParseBytes(*size)
-	if err != nil {
-		return err
-	}
 	if _, err := os.Stat(*file); errors.Is(err, fs.ErrNotExist) {
-		if err := generate(*file, int64(bytes), *seed); err != nil {
+		if err := generate(*file, int64(*bytes), *seed); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ import (
 
 func main() {
 	var d groupby.Data
-	name := flag.String("device", "", "device to measure; empty for the first GPU, or the host")
+	name := session.Device()
 	rounds := flag.Int("rounds", 5, "times that a question runs; the fastest is printed")
 	task := flag.String("task", "groupby", "questions to answer: groupby or join")
 	flag.Func("only", "`names` of the questions on group-by to answer, such as q1,q9", func(names string) error {

@@ -27,12 +27,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-func main() {
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "decompress:", err)
-		os.Exit(1)
-	}
-}
+func main() { session.Main("decompress", run) }
 
 // pageSize is the length of pages.
 type pageSize struct {
@@ -51,25 +46,21 @@ type bench struct {
 }
 
 func run(ctx context.Context) error {
-	name := flag.String("device", "", "device to measure; without it the first GPU, or the host")
-	text := flag.String("bytes", "1GiB", "output of a measurement")
+	name := session.Device()
+	bytes := session.Bytes("bytes", 1<<30, "output of a measurement")
 	only := flag.String("only", "", "words of the first columns, separated by commas: only these codecs, contents or pages")
 	rounds := flag.Int("rounds", 9, "launches, of which the median is taken")
 	flag.Parse()
-	bytes, err := humanize.ParseBytes(*text)
-	if err != nil {
-		return err
-	}
 	return session.Run(*name, func(dev *device.Device, mgr *memory.Manager) (err error) {
 		call, err := op.Begin(ctx, kernels.Options{Manager: mgr})
 		if err != nil {
 			return err
 		}
-		b := &bench{call: call, bytes: int(bytes), rounds: max(*rounds, 1)}
+		b := &bench{call: call, bytes: int(*bytes), rounds: max(*rounds, 1)}
 		if *only != "" {
 			b.wanted = strings.Split(*only, ",")
 		}
-		fmt.Printf("%s: %s, %s of output\n\n", dev, dev.Info().Name, humanize.IBytes(bytes))
+		fmt.Printf("%s: %s, %s of output\n\n", dev, dev.Info().Name, humanize.IBytes(*bytes))
 		t := table.New("codec", "contents", "page", "pages", "ratio", "time", "output")
 		for _, codec := range []decompress.Codec{decompress.None, decompress.Snappy, decompress.LZ4Raw, decompress.Gzip, decompress.Zstandard} {
 			if !decompress.Supported(codec) {

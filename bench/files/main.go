@@ -13,7 +13,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/dustin/go-humanize"
@@ -25,12 +24,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-func main() {
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "files:", err)
-		os.Exit(1)
-	}
-}
+func main() { session.Main("files", run) }
 
 // selection is columns that are read together.
 type selection struct {
@@ -48,7 +42,7 @@ var selections = []selection{
 }
 
 func run(ctx context.Context) error {
-	name := flag.String("device", "", "device to measure; without it the first GPU, or the host")
+	name := session.Device()
 	rounds := flag.Int("rounds", 5, "readings after the first one")
 	folder := flag.String("folder", "", "folder with lineitem-*.parquet")
 	nested := flag.Int("nested", 0, "copies of a file of nested columns, which are written and read instead")

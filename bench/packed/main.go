@@ -34,12 +34,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-func main() {
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "packed:", err)
-		os.Exit(1)
-	}
-}
+func main() { session.Main("packed", run) }
 
 // bench is the settings of all measurements and the rows.
 type bench struct {
@@ -59,7 +54,7 @@ const (
 )
 
 func run(ctx context.Context) error {
-	name := flag.String("device", "", "device to measure; without it the first GPU, or the host")
+	name := session.Device()
 	scale := flag.Float64("sf", 10, "scale factor; of the rows the first 64 Mi")
 	only := flag.String("only", "", "only this column")
 	rounds := flag.Int("rounds", 9, "calls, of which the median is taken")

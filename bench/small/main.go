@@ -21,6 +21,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/bench/internal/session"
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/base/release"
@@ -33,12 +34,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
-func main() {
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "small:", err)
-		os.Exit(1)
-	}
-}
+func main() { session.Main("small", run) }
 
 // releaser is a result.
 type releaser interface{ Release() error }

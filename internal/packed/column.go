@@ -8,6 +8,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
@@ -87,7 +88,7 @@ func (b *Block) check(d *Dictionary, k kind, last bool) error {
 func (b *Block) strings() int { return len(b.Bytes) - padding - int(b.Text) }
 
 // tiles are those of a block that was checked.
-func (b *Block) tiles() []tile { return elements[tile](b.Bytes)[:tileCount(b.Rows)] }
+func (b *Block) tiles() []tile { return address.ValuesOf[tile](b.Bytes)[:tileCount(b.Rows)] }
 
 // Release releases the memory of packed columns.
 func Release(memory []*arrowmemory.Buffer) {

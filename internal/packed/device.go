@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/kernelset"
@@ -154,7 +155,7 @@ func (b *Batch) copy(ctx context.Context) error {
 	}
 	lists := [2]uint64{}
 	for i, l := range b.launches() {
-		lists[i] = c.add(bytesOf(l.blocks))
+		lists[i] = c.add(address.BytesOf(l.blocks))
 	}
 	if c.bytes == 0 {
 		return nil
@@ -167,7 +168,7 @@ func (b *Batch) copy(ctx context.Context) error {
 		for k := range l.blocks {
 			l.blocks[k].bytes += base
 		}
-		if l.list, err = b.input.Slice(int(lists[i]), int(lists[i])+len(bytesOf(l.blocks))); err != nil {
+		if l.list, err = b.input.Slice(int(lists[i]), int(lists[i])+len(address.BytesOf(l.blocks))); err != nil {
 			return err
 		}
 	}
@@ -217,7 +218,7 @@ func (b *Batch) plan(c *copier, index int) {
 		row, text = row+d.rows, text+uint64(d.text)
 	}
 	if d := packed.Dictionary; coded && d.Len() > 0 {
-		t.entries, t.offsets, t.strings = uint32(d.Len()), c.add(bytesOf(d.offsets)), c.add(d.bytes)
+		t.entries, t.offsets, t.strings = uint32(d.Len()), c.add(address.BytesOf(d.offsets)), c.add(d.bytes)
 	}
 	b.targets = append(b.targets, t)
 }
@@ -294,7 +295,7 @@ func (b *Batch) run(call *op.Call, slices []memory.Slice[uint8]) (err error) {
 		t.bitmap, t.values, t.bytes = addressOf(slices[3*i]), addressOf(slices[3*i+1]), addressOf(slices[3*i+2])
 	}
 	outcomes := make([]uint32, len(b.values.blocks)+len(b.texts.blocks))
-	scratch, lists, err := call.Scratch(uint64(len(bytesOf(b.targets))), uint64(4*len(outcomes)))
+	scratch, lists, err := call.Scratch(uint64(len(address.BytesOf(b.targets))), uint64(4*len(outcomes)))
 	if err != nil {
 		return err
 	}
@@ -302,7 +303,7 @@ func (b *Batch) run(call *op.Call, slices []memory.Slice[uint8]) (err error) {
 	if err := lists[1].Fill(call.Stream, 0); err != nil {
 		return err
 	}
-	if err := memory.Upload(call.Context(), call.Stream, lists[0], []memory.Source{{Data: bytesOf(b.targets)}}); err != nil {
+	if err := memory.Upload(call.Context(), call.Stream, lists[0], []memory.Source{{Data: address.BytesOf(b.targets)}}); err != nil {
 		return err
 	}
 	at := 0
@@ -322,7 +323,7 @@ func (b *Batch) run(call *op.Call, slices []memory.Slice[uint8]) (err error) {
 	if err := b.block.RecordUse(call.Stream); err != nil {
 		return err
 	}
-	if err := lists[1].Download(call.Context(), call.Stream, bytesOf(outcomes)); err != nil {
+	if err := lists[1].Download(call.Context(), call.Stream, address.BytesOf(outcomes)); err != nil {
 		return err
 	}
 	return b.damage(outcomes)

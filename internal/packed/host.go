@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/strategy"
 )
@@ -197,7 +198,7 @@ func (u *hostUnpacker) tile(b *Block, t *tile, rows int, next uint32) error {
 
 // values decodes the values of a tile that was checked.
 func (t *tile) values(block []byte, values []uint64) error {
-	words := wordsOf(block)[t.data/8:]
+	words := address.ValuesOf[uint64](block)[t.data/8:]
 	switch t.form {
 	case offsets:
 		unpackCodes(values, words, t.width)
@@ -266,11 +267,11 @@ func (u *hostUnpacker) writeNumbers(t *tile, values []uint64) {
 	case 1:
 		narrowTo(to[u.row:], values)
 	case 2:
-		narrowTo(elements[uint16](to[2*u.row:]), values)
+		narrowTo(address.ValuesOf[uint16](to[2*u.row:]), values)
 	case 4:
-		narrowTo(elements[uint32](to[4*u.row:]), values)
+		narrowTo(address.ValuesOf[uint32](to[4*u.row:]), values)
 	case 8:
-		copy(wordsOf(to[8*u.row:]), values)
+		copy(address.ValuesOf[uint64](to[8*u.row:]), values)
 	case 16:
 		for i, v := range values {
 			at := to[16*(u.row+i):]

@@ -13,6 +13,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
 )
 
@@ -235,8 +236,8 @@ func (b *packedBlock) write(to []byte) {
 			t.validity += uint32(header)
 		}
 	}
-	copy(to, bytesOf(b.tiles))
-	clear(to[header+copy(to[header:], bytesOf(b.words)):])
+	copy(to, address.BytesOf(b.tiles))
+	clear(to[header+copy(to[header:], address.BytesOf(b.words)):])
 	b.Bytes = to
 	if !b.Coded {
 		copy(to[b.strings():], b.text)
@@ -374,7 +375,7 @@ func (w *blockWriter) wide(first, rows, nulls int) {
 	w.rowReader.wide(first, rows, values)
 	spread(values, w.valid[:])
 	t := tile{form: wide, factor: 1, exponent: asBits, validity: none, data: uint32(8 * len(w.words))}
-	w.words = append(w.words, wordsOf(bytesOf(values))...)
+	w.words = append(w.words, address.ValuesOf[uint64](address.BytesOf(values))...)
 	w.block.Bounded = false
 	w.add(t, nulls)
 }

@@ -4,22 +4,14 @@ import (
 	"math"
 	"math/bits"
 	"sort"
-	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
-)
 
-// elements returns memory as values. Its address is a multiple of their alignment.
-func elements[T any](bytes []byte) []T {
-	n := len(bytes) / int(unsafe.Sizeof(*new(T)))
-	if n == 0 {
-		return nil
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&bytes[0])), n)
-}
+	"github.com/gpuframe/gpuframe/internal/base/address"
+)
 
 // rowReader reads the rows of the arrays of a column.
 type rowReader struct {
@@ -64,7 +56,7 @@ func (r *rowReader) each(first, rows int, f func(a arrow.Array, from, to, at int
 // validity sets the bits of valid rows, and returns the number of others.
 func (r *rowReader) validity(first, rows int, valid []uint64) (nulls int) {
 	clear(valid)
-	to := bytesOf(valid)
+	to := address.BytesOf(valid)
 	r.each(first, rows, func(a arrow.Array, from, end, at int) {
 		bitmap, n := a.NullBitmapBytes(), end-from
 		if len(bitmap) == 0 {
@@ -101,24 +93,24 @@ func (r *rowReader) values(first, rows int, to []int64) (narrow bool) {
 				}
 			}
 		case r.kind == decimals:
-			for i, v := range elements[decimal128.Num](bytes)[from:end] {
+			for i, v := range address.ValuesOf[decimal128.Num](bytes)[from:end] {
 				to[i] = int64(v.LowBits())
 				narrow = narrow && v.HighBits() == to[i]>>63
 			}
 		case r.kind == integers1 && unsigned:
-			widen(to, elements[uint8](bytes)[from:end])
+			widen(to, address.ValuesOf[uint8](bytes)[from:end])
 		case r.kind == integers1:
-			widen(to, elements[int8](bytes)[from:end])
+			widen(to, address.ValuesOf[int8](bytes)[from:end])
 		case r.kind == integers2 && unsigned:
-			widen(to, elements[uint16](bytes)[from:end])
+			widen(to, address.ValuesOf[uint16](bytes)[from:end])
 		case r.kind == integers2:
-			widen(to, elements[int16](bytes)[from:end])
+			widen(to, address.ValuesOf[int16](bytes)[from:end])
 		case r.kind == integers4 && unsigned || r.kind == floats4:
-			widen(to, elements[uint32](bytes)[from:end])
+			widen(to, address.ValuesOf[uint32](bytes)[from:end])
 		case r.kind == integers4:
-			widen(to, elements[int32](bytes)[from:end])
+			widen(to, address.ValuesOf[int32](bytes)[from:end])
 		default:
-			copy(to, elements[int64](bytes)[from:end])
+			copy(to, address.ValuesOf[int64](bytes)[from:end])
 		}
 	})
 	return narrow
@@ -134,7 +126,7 @@ func widen[T int8 | int16 | int32 | uint8 | uint16 | uint32](to []int64, from []
 func (r *rowReader) wide(first, rows int, to []decimal128.Num) {
 	r.each(first, rows, func(a arrow.Array, from, end, at int) {
 		offset := a.Data().Offset()
-		copy(to[at:], elements[decimal128.Num](a.Data().Buffers()[1].Bytes())[offset+from:offset+end])
+		copy(to[at:], address.ValuesOf[decimal128.Num](a.Data().Buffers()[1].Bytes())[offset+from:offset+end])
 	})
 }
 

@@ -134,19 +134,3 @@ func unpackCodes(codes []uint64, words []uint64, width uint8) {
 
 // widthOf is the number of bits of codes up to a greatest one.
 func widthOf(greatest uint64) uint8 { return uint8(bits.Len64(greatest)) }
-
-// wordsOf returns memory as words. Its address is a multiple of 8.
-func wordsOf(bytes []byte) []uint64 {
-	if len(bytes) < 8 {
-		return nil
-	}
-	return unsafe.Slice((*uint64)(unsafe.Pointer(&bytes[0])), len(bytes)/8)
-}
-
-// bytesOf returns the memory of values as bytes.
-func bytesOf[T any](values []T) []byte {
-	if len(values) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(values[0])))
-}

@@ -117,7 +117,7 @@ func (p *wordPacking) measure(ctx context.Context, stream *device.Stream, alloca
 	if err := p.launch(ctx, stream, "words", "measure_words", at, uint64(tiles)); err != nil {
 		return err
 	}
-	list := elements[tile](address.Bytes(tiles, uint64(all)*uint64(tileBytes)))
+	list := address.ValuesOf[tile](address.Bytes(tiles, uint64(all)*uint64(tileBytes)))
 	for i := range p.blocks {
 		b := &p.blocks[i]
 		b.tiles = append(b.tiles, list[i*blockTiles:i*blockTiles+tileCount(b.rows)]...)
@@ -127,7 +127,7 @@ func (p *wordPacking) measure(ctx context.Context, stream *device.Stream, alloca
 
 // writeSources writes the list of blocks. Places in them are after an address.
 func (p *wordPacking) writeSources(to []byte, base uint64) {
-	list := elements[wordSource](to)
+	list := address.ValuesOf[wordSource](to)
 	for i, b := range p.blocks {
 		w := &p.words[b.words]
 		list[i] = wordSource{from: uint64(w.Pointer) + uint64(b.first*w.Width), to: base + b.at, rows: uint32(b.rows), kind: uint32(p.kinds[b.words])}
@@ -229,7 +229,7 @@ func (p *wordPacking) Pack(ctx context.Context, stream *device.Stream, to device
 	l := p.lists()
 	for i := range p.blocks {
 		b := &p.blocks[i]
-		copy(address.Bytes(to+device.Pointer(b.at), uint64(b.length)), bytesOf(b.tiles))
+		copy(address.Bytes(to+device.Pointer(b.at), uint64(b.length)), address.BytesOf(b.tiles))
 		b.tiles = nil
 	}
 	p.writeSources(address.Bytes(to+device.Pointer(l.sources), l.outcomes-l.sources), uint64(to))
@@ -246,8 +246,8 @@ func (p *wordPacking) Unpack(ctx context.Context, stream *device.Stream, from de
 	}
 	l := p.lists()
 	lists := address.Bytes(from, l.end)
-	columns, blocks := elements[deviceColumn](lists[:l.blocks]), elements[deviceBlock](lists[l.blocks:l.sources])
-	outcomes := elements[uint32](lists[l.outcomes:])
+	columns, blocks := address.ValuesOf[deviceColumn](lists[:l.blocks]), address.ValuesOf[deviceBlock](lists[l.blocks:l.sources])
+	outcomes := address.ValuesOf[uint32](lists[l.outcomes:])
 	clear(outcomes)
 	for i, k := range p.kinds {
 		columns[i] = deviceColumn{values: uint64(to[i]), kind: uint32(k)}

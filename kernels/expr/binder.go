@@ -170,22 +170,32 @@ func (b *binder) literal(n *node) (operand, error) {
 
 // operation makes the node of an operation from its bound operands.
 func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error) {
-	switch n.op {
-	case exprtree.Add, exprtree.Subtract, exprtree.Multiply, exprtree.Divide, exprtree.Remainder:
+	switch n.op.Family() {
+	case exprtree.Arithmetic:
 		return b.arithmetic(n.op, arguments)
-	case exprtree.Negate, exprtree.Abs, exprtree.Sign:
+	case exprtree.Signs:
 		return b.sign(n.op, arguments[0])
-	case exprtree.Power, exprtree.Sqrt, exprtree.Exp, exprtree.Log, exprtree.Sin, exprtree.Cos, exprtree.Floor, exprtree.Ceil, exprtree.Truncate, exprtree.Round, exprtree.IsNaN:
+	case exprtree.Formulas, exprtree.NaNTests:
 		return b.floats(n.op, arguments)
-	case exprtree.BitAnd, exprtree.BitOr, exprtree.BitXor, exprtree.BitNot, exprtree.ShiftLeft, exprtree.ShiftRight:
+	case exprtree.Bitwise:
 		return b.bits(n.op, arguments)
-	case exprtree.Equal, exprtree.NotEqual, exprtree.Less, exprtree.LessEqual, exprtree.Greater, exprtree.GreaterEqual, exprtree.StartsWith, exprtree.EndsWith:
+	case exprtree.Orders, exprtree.Affixes:
 		return b.comparison(n.op, arguments)
-	case exprtree.AndStrict, exprtree.OrStrict, exprtree.Xor, exprtree.Not, exprtree.And, exprtree.Or:
+	case exprtree.Logic:
 		return b.logic(n.op, arguments)
-	case exprtree.IsNull, exprtree.IsValid:
+	case exprtree.NullTests:
 		return b.nullness(n.op, arguments[0])
-	case exprtree.Coalesce, fillNull, exprtree.Minimum, exprtree.Maximum:
+	case exprtree.Extremes:
+		return b.selection(n.op, arguments)
+	case exprtree.Casts:
+		return b.userCast(n, arguments[0])
+	case exprtree.Hashes:
+		return b.hash(arguments)
+	case exprtree.Functions:
+		return b.registered(n.op, n.op.Function(), arguments)
+	}
+	switch n.op {
+	case exprtree.Coalesce, fillNull:
 		return b.selection(n.op, arguments)
 	case exprtree.IfElse:
 		return b.choice(arguments)
@@ -197,28 +207,20 @@ func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error)
 		return b.roundDigits(arguments)
 	case exceeds:
 		return b.exceeds(arguments)
-	case exprtree.Cast, exprtree.CastWrap:
-		return b.userCast(n, arguments[0])
-	case exprtree.Hash:
-		return b.hash(arguments)
 	case exprtree.TableRank:
 		return b.tableRank(n.value.(ranks), arguments[0])
 	case exprtree.Join:
 		return b.join(arguments)
+	case oneOf:
+		return b.in(n, arguments)
 	case exprtree.Invalid:
 		return nil, fmt.Errorf("no function %q exists: %w", n.text, ErrType)
-	}
-	if n.op == oneOf {
-		return b.in(n, arguments)
 	}
 	if calendarOp(n.op) {
 		return b.calendar(n.op, arguments)
 	}
 	if textOp(n.op) {
 		return b.text(n.op, arguments)
-	}
-	if f := n.op.Function(); f != nil {
-		return b.registered(n.op, f, arguments)
 	}
 	return b.datePart(n.op, arguments[0])
 }

@@ -21,7 +21,7 @@ import (
 type Variables struct{ Element, Index string }
 
 // DefaultVariables are the names of package gpuframe.
-var DefaultVariables = Variables{elementColumn, indexColumn}
+var DefaultVariables = Variables{Element: elementColumn, Index: indexColumn}
 
 // Eval is a list of the values of an expression on the elements of a list: as many as the
 // list has, null for a null list. Columns of the rows in the expression have their value for

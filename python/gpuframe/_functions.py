@@ -249,6 +249,18 @@ class Functions(Calls):
         """The number of bits that are set. Unlike in Polars, it has the type of the value."""
         return self._call("bit_count")
 
+    def gcd(self, x: IntoExpr) -> Expr:
+        """The greatest number that divides both integers, and the magnitude of one if the other is 0."""
+        return self._call("gcd", x)
+
+    def lcm(self, x: IntoExpr) -> Expr:
+        """The least positive multiple of both integers, and 0 if one is 0. It wraps around."""
+        return self._call("lcm", x)
+
+    def factorial(self) -> Expr:
+        """The product of the integers from 1 to the value, null below 0 and above 20."""
+        return self._call("factorial")
+
     def shift_left(self, places: IntoExpr) -> Expr:
         """The bits of integers, moved up."""
         return self._call("shift_left", places)
@@ -316,6 +328,14 @@ class Functions(Calls):
     def field(self, name: str) -> Expr:
         """A field of a struct. Polars has ``struct.field``."""
         return self._call("field", name=name)
+
+    def geometric_mean(self) -> Expr:
+        """The root of the product of the values, by their logarithms."""
+        return self._call("geometric_mean")
+
+    def mad(self) -> Expr:
+        """The median absolute deviation: the median of the distances of the values from their median."""
+        return self._call("mad")
 
     def at_max(self, by: Expr) -> Expr:
         """The value in the row with the greatest key. Rows in which one of them is null are left out. Polars has ``max_by``."""

@@ -18,3 +18,21 @@ func Bytes[Word ~uintptr](word Word, length uint64) []byte {
 	}
 	return unsafe.Slice((*byte)(Pointer(word)), length)
 }
+
+// BytesOf returns the memory of values as bytes, nil for none.
+func BytesOf[T any](values []T) []byte {
+	if len(values) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), uintptr(len(values))*unsafe.Sizeof(values[0]))
+}
+
+// ValuesOf returns memory as values: as many as it holds whole, and nil for none. Its
+// address has their alignment.
+func ValuesOf[T any](bytes []byte) []T {
+	count := uintptr(len(bytes)) / unsafe.Sizeof(*new(T))
+	if count == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(bytes))), count)
+}

@@ -53,6 +53,14 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 			Doc:    "Quantile is the value below which a fraction q of the values lies, interpolated.",
 			Python: "quantile(quantile: float)", PythonDoc: "The value below which a fraction of the values lies. It is interpolated: Polars' interpolation=\"linear\"."},
 	}},
+	{Operands: "numbers, decimals", Result: "float64", Null: "no values", Functions: []Function{
+		{Name: "geometric_mean", Kind: Composed, Aliases: []string{"geomean"}, Body: "e.Log().Mean().Exp()", Doc: "GeometricMean is the root of the product of the values, by their logarithms: NaN with a negative value.",
+			Python: "geometric_mean()", PythonDoc: "The root of the product of the values, by their logarithms."},
+	}},
+	{Operands: "numbers", Result: "float64", Null: "no values", Functions: []Function{
+		{Name: "mad", Kind: Composed, Body: "e.medianDeviation()", Doc: "Mad is the median absolute deviation: the median of the distances of the values from their median.",
+			Python: "mad()", PythonDoc: "The median absolute deviation: the median of the distances of the values from their median."},
+	}},
 	{Operands: "numbers", Result: "float64", Null: fewValues, Functions: []Function{
 		{Name: "variance", Aliases: []string{"var_samp"}, Freedom: 1, FromDecimals: true, Doc: "Variance is the sample variance: the divisor is the number of values minus one.",
 			Python: "var()", PythonDoc: "The sample variance: the divisor is the number of values minus one."},

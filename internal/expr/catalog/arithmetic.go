@@ -111,6 +111,17 @@ var arithmetic = Section{"Arithmetic", Elementwise, "yes", []Row{
 		{Name: "bit_count", Call: "expr.Call(\"popcount\", e)", Doc: "BitCount is the number of bits that are set.",
 			Python: "bitwise_count_ones()", PythonDoc: "The number of bits that are set. Unlike in Polars, it has the type of the value."},
 	}},
+	{Operands: "integers", Result: "the common type", Functions: []Function{
+		{Name: "gcd", Call: "expr.Call(\"gcd\", e, x)", Aliases: []string{"greatest_common_divisor"}, Parameters: withX, Doc: "Gcd is the greatest number that divides two integers, and the magnitude of one if the other is 0.",
+			Python: "gcd(x: IntoExpr)", PythonDoc: "The greatest number that divides both integers, and the magnitude of one if the other is 0."},
+		{Name: "lcm", Call: "e.Div(expr.Max(expr.Call(\"gcd\", e, x), expr.Lit(1))).Mul(x).Abs()", Aliases: []string{"least_common_multiple"}, Parameters: withX,
+			Doc:    "Lcm is the least positive multiple of two integers, and 0 if one is 0. It wraps around.",
+			Python: "lcm(x: IntoExpr)", PythonDoc: "The least positive multiple of both integers, and 0 if one is 0. It wraps around."},
+	}},
+	{Operands: "integers", Result: "int64", Null: "a number below 0 or above 20", Functions: []Function{
+		{Name: "factorial", Body: "e.factorial()", Doc: "Factorial is the product of the integers from 1 to e, and 1 of 0.",
+			Python: "factorial()", PythonDoc: "The product of the integers from 1 to the value, null below 0 and above 20."},
+	}},
 	{Operands: "integers", Result: "the common type", Null: "a shift below 0 or not below the width of the type", Functions: []Function{
 		{Name: "shift_left", Parameters: withX, Doc: "ShiftLeft moves the bits of integers x places up.",
 			Python: "shift_left(places: IntoExpr)", PythonDoc: "The bits of integers, moved up."},

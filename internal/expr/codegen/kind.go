@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
@@ -109,17 +110,13 @@ func (k kind) bytes() int { return k.bits / 8 }
 
 // lowest and highest return the bounds of an integer.
 func (k kind) lowest() int64 {
-	if !k.signed {
-		return 0
-	}
-	return -1 << (k.bits - 1)
+	lowest, _ := exprtree.IntegerBounds(k.bits, k.signed)
+	return lowest
 }
 
 func (k kind) highest() uint64 {
-	if k.signed {
-		return 1<<(k.bits-1) - 1
-	}
-	return ^uint64(0) >> (64 - k.bits)
+	_, highest := exprtree.IntegerBounds(k.bits, k.signed)
+	return highest
 }
 
 // holds reports whether k can represent every value of another kind of integer.

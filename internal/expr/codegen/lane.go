@@ -139,47 +139,46 @@ func (l *lane) compute(n *exprtree.Node) Value {
 		return v
 	case exprtree.Literal:
 		return l.literal(n)
-	case exprtree.Add, exprtree.Subtract, exprtree.Multiply, exprtree.Divide, exprtree.Remainder:
-		return l.arithmetic(n)
-	case exprtree.Negate, exprtree.Abs, exprtree.Sign:
-		return l.sign(n)
-	case exprtree.Power, exprtree.Sqrt, exprtree.Exp, exprtree.Log, exprtree.Sin, exprtree.Cos,
-		exprtree.Floor, exprtree.Ceil, exprtree.Truncate, exprtree.Round:
-		return l.function(n)
-	case exprtree.BitAnd, exprtree.BitOr, exprtree.BitXor, exprtree.BitNot, exprtree.ShiftLeft, exprtree.ShiftRight:
-		return l.bitwise(n)
-	case exprtree.Equal, exprtree.NotEqual, exprtree.Less, exprtree.LessEqual, exprtree.Greater, exprtree.GreaterEqual:
-		return l.compare(n)
-	case exprtree.AndStrict, exprtree.OrStrict, exprtree.Xor, exprtree.Not, exprtree.And, exprtree.Or:
-		return l.logic(n)
-	case exprtree.IsNull, exprtree.IsValid, exprtree.IsNaN, exprtree.Coalesce, exprtree.IfElse:
-		return l.nulls(n)
-	case exprtree.StartsWith, exprtree.EndsWith:
-		return l.textCompare(n)
 	case exprtree.OneOf:
 		return l.oneOf(n)
 	case exprtree.TableRank:
 		return l.tableRank(n)
 	case exprtree.Like:
 		return l.like(n)
-	case exprtree.TextPlace, exprtree.ParseInteger, exprtree.ParseDate, exprtree.Seek, exprtree.LengthBytes, exprtree.LengthChars, exprtree.CharOffset, exprtree.SpaceStart, exprtree.SpaceEnd:
-		return l.textMeasure(n)
 	case exprtree.ByteRange:
 		return l.byteRange(n)
-	case exprtree.Hash:
-		return l.hash(n)
-	case exprtree.Year, exprtree.Quarter, exprtree.Month, exprtree.Day, exprtree.DayOfYear, exprtree.Weekday,
-		exprtree.Hour, exprtree.Minute, exprtree.Second, exprtree.Subsecond:
-		return l.datePart(n)
-	case exprtree.AddSpan, exprtree.AddMonths, exprtree.FloorSpan, exprtree.FloorWeek, exprtree.FloorMonths:
-		return l.moveInstant(n)
-	case exprtree.Minimum, exprtree.Maximum:
-		return l.extreme(n)
-	case exprtree.Cast, exprtree.CastWrap:
-		return l.cast(n)
 	}
-	if f := n.Op.Function(); f != nil {
-		return l.registered(n, f)
+	switch n.Op.Family() {
+	case exprtree.Arithmetic:
+		return l.arithmetic(n)
+	case exprtree.Signs:
+		return l.sign(n)
+	case exprtree.Formulas:
+		return l.function(n)
+	case exprtree.Bitwise:
+		return l.bitwise(n)
+	case exprtree.Orders:
+		return l.compare(n)
+	case exprtree.Logic:
+		return l.logic(n)
+	case exprtree.NullTests, exprtree.NaNTests, exprtree.Choices:
+		return l.nulls(n)
+	case exprtree.Affixes:
+		return l.textCompare(n)
+	case exprtree.Measures:
+		return l.textMeasure(n)
+	case exprtree.Hashes:
+		return l.hash(n)
+	case exprtree.DateParts:
+		return l.datePart(n)
+	case exprtree.Moves:
+		return l.moveInstant(n)
+	case exprtree.Extremes:
+		return l.extreme(n)
+	case exprtree.Casts:
+		return l.cast(n)
+	case exprtree.Functions:
+		return l.registered(n, n.Op.Function())
 	}
 	return l.fail(n)
 }

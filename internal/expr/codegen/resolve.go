@@ -104,13 +104,15 @@ func (r *resolver) only(n *exprtree.Node) int {
 			return n.Input
 		}
 		return -1
-	case exprtree.IsNull, exprtree.IsValid, exprtree.Coalesce, exprtree.IfElse, exprtree.Minimum, exprtree.Maximum, exprtree.Hash:
+	}
+	nulls := n.Op.Nulls()
+	if nulls != exprtree.Strict && nulls != exprtree.Decided {
 		return -1
 	}
 	input := -2
 	for _, argument := range n.Arguments {
 		switch sole := r.only(argument); {
-		case sole == -1, sole == -2 && (n.Op == exprtree.And || n.Op == exprtree.Or): // a literal may decide beside a null
+		case sole == -1, sole == -2 && nulls == exprtree.Decided: // a literal may decide beside a null
 			return -1
 		case input == -2:
 			input = sole

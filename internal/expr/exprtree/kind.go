@@ -85,6 +85,21 @@ func (k Kind) IsFloat() bool { return k == Float32 || k == Float64 }
 // IsNumber reports whether the kind is an integer or a float.
 func (k Kind) IsNumber() bool { return k >= Int8 && k <= Float64 }
 
+// Holds reports whether the kind, an integer, has all values of another integer kind.
+func (k Kind) Holds(other Kind) bool {
+	lowest, highest := IntegerBounds(k.Bits(), k.IsSigned())
+	otherLowest, otherHighest := IntegerBounds(other.Bits(), other.IsSigned())
+	return lowest <= otherLowest && highest >= otherHighest
+}
+
+// IntegerBounds returns the lowest and the highest integer of a width.
+func IntegerBounds(bits int, signed bool) (lowest int64, highest uint64) {
+	if signed {
+		return -1 << (bits - 1), 1<<(bits-1) - 1
+	}
+	return 0, ^uint64(0) >> (64 - bits)
+}
+
 // Bits returns the width of a value, 0 for strings and other kinds.
 func (k Kind) Bits() int {
 	switch k {

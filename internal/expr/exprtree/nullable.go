@@ -49,9 +49,11 @@ func (n *Node) nullable(operand func(*Node) bool, input func(int) bool) bool {
 		return input(n.Input) || t == arrow.DICTIONARY || t == arrow.NULL
 	case Literal:
 		return n.Value == nil
-	case IsNull, IsValid, Hash:
+	}
+	switch n.Op.Nulls() {
+	case Never:
 		return false
-	case Coalesce, Minimum, Maximum: // null only if all operands are
+	case Skipping:
 		for _, argument := range n.Arguments {
 			if !operand(argument) {
 				return false
@@ -96,10 +98,6 @@ func totalCast(from, to arrow.DataType) bool {
 		return target.IsFloat()
 	case target.IsFloat():
 		return true
-	case !source.IsInteger() || !target.IsInteger():
-		return false
-	case source.IsSigned() == target.IsSigned():
-		return target.Bits() >= source.Bits()
 	}
-	return source.IsUnsigned() && target.Bits() > source.Bits()
+	return source.IsInteger() && target.IsInteger() && target.Holds(source)
 }

@@ -2,6 +2,7 @@ package function_test
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 	"testing"
 
@@ -72,6 +73,30 @@ func TestBits(t *testing.T) {
 		assert.Equal(t, c.ones, popcount(c.of, c.x), "%+v", c)
 		assert.Equal(t, c.both, hamming(c.of, c.x, c.y), "%+v", c)
 	}
+}
+
+// TestGcd compares with math/big.
+func TestGcd(t *testing.T) {
+	gcd := named(t, "gcd").Integers
+	property.Check(t, func(t *rapid.T) {
+		of := function.Type{Bits: 8 << rapid.IntRange(0, 3).Draw(t, "width"), Signed: rapid.Bool().Draw(t, "signed")}
+		number := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(0, 1000), rapid.Just(uint64(1)<<(of.Bits-1)))
+		common := rapid.Uint64Range(1, 1000).Draw(t, "common")
+		operand := func(name string) (extended uint64, value *big.Int) {
+			x := number.Draw(t, name) * common & of.Mask()
+			if of.Signed && x>>(of.Bits-1) == 1 {
+				x |= ^of.Mask()
+				return x, big.NewInt(int64(x))
+			}
+			return x, new(big.Int).SetUint64(x)
+		}
+		x, first := operand("x")
+		y, second := operand("y")
+		want := new(big.Int).GCD(nil, nil, first.Abs(first), second.Abs(second)).Uint64()
+		if got := gcd(of, x, y); got&of.Mask() != want&of.Mask() {
+			t.Fatalf("gcd(%v, %v) is %d, expected %d", first, second, got, want)
+		}
+	})
 }
 
 func TestHypot(t *testing.T) {

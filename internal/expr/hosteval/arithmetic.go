@@ -21,28 +21,10 @@ func (e *evaluation) arithmetic(n *exprtree.Node) arrow.Array {
 			return result
 		}
 	}
-	switch kind {
-	case exprtree.Int8:
-		return integers[int8](e, n)
-	case exprtree.Int16:
-		return integers[int16](e, n)
-	case exprtree.Int32:
-		return integers[int32](e, n)
-	case exprtree.Int64:
-		return integers[int64](e, n)
-	case exprtree.Uint8:
-		return integers[uint8](e, n)
-	case exprtree.Uint16:
-		return integers[uint16](e, n)
-	case exprtree.Uint32:
-		return integers[uint32](e, n)
-	case exprtree.Uint64:
-		return integers[uint64](e, n)
-	case exprtree.Float32:
-		return floats[float32](e, n)
-	case exprtree.Float64:
-		return floats[float64](e, n)
-	case exprtree.Decimal:
+	switch {
+	case kind.IsNumber():
+		return numbersOf(kind).arithmetic(e, n)
+	case kind == exprtree.Decimal:
 		return e.decimals(n)
 	}
 	return nil

@@ -2,12 +2,12 @@ package hosteval
 
 import (
 	"bytes"
-	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
@@ -46,18 +46,6 @@ func (e *evaluation) operand(n *exprtree.Node) operand {
 	return operand{bytes: values[:data.Len()*width], width: width, valid: validityOf(data)}
 }
 
-// view reinterprets bytes as values of type T.
-func view[T any](b []byte) []T {
-	var value T
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(value)))
-}
-
-// bytesOf reinterprets values as bytes.
-func bytesOf[T any](values []T) []byte {
-	var value T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(value)))
-}
-
 // The loops take bytes, so that their callers are compiled once and not per type. All
 // arguments of a call have the same number of rows.
 type (
@@ -73,19 +61,21 @@ type (
 )
 
 func unary[R, T any](loop func(to []R, x []T)) unaryLoop {
-	return func(to, x []byte) { loop(view[R](to), view[T](x)) }
+	return func(to, x []byte) { loop(address.ValuesOf[R](to), address.ValuesOf[T](x)) }
 }
 
 func binary[T any](loop func(to, x, y []T)) binaryLoop {
-	return func(to, x, y []byte) { loop(view[T](to), view[T](x), view[T](y)) }
+	return func(to, x, y []byte) { loop(address.ValuesOf[T](to), address.ValuesOf[T](x), address.ValuesOf[T](y)) }
 }
 
 func checkedUnary[R, T any](loop func(to []R, x []T) uint64) checkedUnaryLoop {
-	return func(to, x []byte) uint64 { return loop(view[R](to), view[T](x)) }
+	return func(to, x []byte) uint64 { return loop(address.ValuesOf[R](to), address.ValuesOf[T](x)) }
 }
 
 func checkedBinary[T any](loop func(to, x, y []T) uint64) checkedBinaryLoop {
-	return func(to, x, y []byte) uint64 { return loop(view[T](to), view[T](x), view[T](y)) }
+	return func(to, x, y []byte) uint64 {
+		return loop(address.ValuesOf[T](to), address.ValuesOf[T](x), address.ValuesOf[T](y))
+	}
 }
 
 // goesOn reports whether the context is still valid, and records its error if it is

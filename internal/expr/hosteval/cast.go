@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
@@ -43,72 +44,16 @@ func (e *evaluation) castInteger(n *exprtree.Node) arrow.Array {
 	from, to := n.Arguments[0].Kind(), n.Kind()
 	switch {
 	case to == exprtree.Float32:
-		return e.unary(n, integerToFloat[float32](from))
+		return e.unary(n, integerKinds[from].toFloat32())
 	case to == exprtree.Float64:
-		return e.unary(n, integerToFloat[float64](from))
+		return e.unary(n, integerKinds[from].toFloat64())
 	case to == exprtree.Decimal:
 		return e.checkedUnary(n, widened(from, toDecimal(n)))
+	case !to.Holds(from) && n.Op != exprtree.CastWrap:
+		// A loop for each pair of kinds would be 0.2 MB of code: all are widened to 64 bits.
+		return e.checkedUnary(n, widened(from, integerKinds[to].fromIntegers(from.IsUnsigned())))
 	}
-	holdsAll := from == to || to.Bits() > from.Bits() && (from.IsUnsigned() || to.IsSigned())
-	if holdsAll || n.Op == exprtree.CastWrap {
-		return e.unary(n, lowBits(from, to.Bits()))
-	}
-	return e.checkedUnary(n, widened(from, narrow(from, to)))
-}
-
-func integerToFloat[R float](from exprtree.Kind) unaryLoop {
-	switch from {
-	case exprtree.Int8:
-		return unary(convertEach[R, int8])
-	case exprtree.Int16:
-		return unary(convertEach[R, int16])
-	case exprtree.Int32:
-		return unary(convertEach[R, int32])
-	case exprtree.Int64:
-		return unary(convertEach[R, int64])
-	case exprtree.Uint8:
-		return unary(convertEach[R, uint8])
-	case exprtree.Uint16:
-		return unary(convertEach[R, uint16])
-	case exprtree.Uint32:
-		return unary(convertEach[R, uint32])
-	}
-	return unary(convertEach[R, uint64])
-}
-
-// lowBits returns the loop that converts integers of a kind to the low bits of a width.
-// The signedness of the result is irrelevant.
-func lowBits(from exprtree.Kind, bits int) unaryLoop {
-	if from.Bits() == bits {
-		return func(to, x []byte) { copy(to, x) }
-	}
-	switch from {
-	case exprtree.Int8:
-		return lowBitsOf[int8](bits)
-	case exprtree.Uint8:
-		return lowBitsOf[uint8](bits)
-	case exprtree.Int16:
-		return lowBitsOf[int16](bits)
-	case exprtree.Uint16:
-		return lowBitsOf[uint16](bits)
-	case exprtree.Int32:
-		return lowBitsOf[int32](bits)
-	case exprtree.Uint32:
-		return lowBitsOf[uint32](bits)
-	}
-	return lowBitsOf[uint64](bits)
-}
-
-func lowBitsOf[T integer](bits int) unaryLoop {
-	switch bits {
-	case 8:
-		return unary(convertEach[uint8, T])
-	case 16:
-		return unary(convertEach[uint16, T])
-	case 32:
-		return unary(convertEach[uint32, T])
-	}
-	return unary(convertEach[uint64, T])
+	return e.unary(n, lowBits(from, to.Bits()))
 }
 
 // toDecimal returns the loop that casts 64-bit integers to decimals.
@@ -140,24 +85,8 @@ func castFloat[T float](e *evaluation, n *exprtree.Node) arrow.Array {
 
 // fromFloats returns the loop that casts float64.
 func fromFloats(n *exprtree.Node) checkedUnaryLoop {
-	wraps := n.Op == exprtree.CastWrap
-	switch n.Kind() {
-	case exprtree.Int8:
-		return eachChecked(truncated[int8](wraps))
-	case exprtree.Int16:
-		return eachChecked(truncated[int16](wraps))
-	case exprtree.Int32:
-		return eachChecked(truncated[int32](wraps))
-	case exprtree.Int64:
-		return eachChecked(truncated[int64](wraps))
-	case exprtree.Uint8:
-		return eachChecked(truncated[uint8](wraps))
-	case exprtree.Uint16:
-		return eachChecked(truncated[uint16](wraps))
-	case exprtree.Uint32:
-		return eachChecked(truncated[uint32](wraps))
-	case exprtree.Uint64:
-		return eachChecked(truncated[uint64](wraps))
+	if n.Kind().IsInteger() {
+		return integerKinds[n.Kind()].fromFloats(n.Op == exprtree.CastWrap)
 	}
 	return eachChecked(func(v float64) (decimal128.Num, bool) { return fromFloat(v, n.Type) })
 }
@@ -213,5 +142,5 @@ func spreadBits[T number](e *evaluation, t arrow.DataType, truth, valid bitmap) 
 	for i := range values {
 		values[i] = T(bit(truth.at(i)))
 	}
-	return e.assemble(t, bytesOf(values), valid)
+	return e.assemble(t, address.BytesOf(values), valid)
 }

@@ -16,22 +16,8 @@ func (e *evaluation) castDecimal(n *exprtree.Node) arrow.Array {
 		return e.checkedUnary(n, eachChecked(func(v decimal128.Num) (float32, bool) { return float32(toFloat(v, scale)), true }))
 	case exprtree.Float64:
 		return e.checkedUnary(n, eachChecked(func(v decimal128.Num) (float64, bool) { return toFloat(v, scale), true }))
-	case exprtree.Int8:
-		return e.checkedUnary(n, eachChecked(wholePart[int8](scale)))
-	case exprtree.Int16:
-		return e.checkedUnary(n, eachChecked(wholePart[int16](scale)))
-	case exprtree.Int32:
-		return e.checkedUnary(n, eachChecked(wholePart[int32](scale)))
-	case exprtree.Int64:
-		return e.checkedUnary(n, eachChecked(wholePart[int64](scale)))
-	case exprtree.Uint8:
-		return e.checkedUnary(n, eachChecked(wholePart[uint8](scale)))
-	case exprtree.Uint16:
-		return e.checkedUnary(n, eachChecked(wholePart[uint16](scale)))
-	case exprtree.Uint32:
-		return e.checkedUnary(n, eachChecked(wholePart[uint32](scale)))
 	}
-	return e.checkedUnary(n, eachChecked(wholePart[uint64](scale)))
+	return e.checkedUnary(n, integerKinds[n.Kind()].fromDecimals(scale))
 }
 
 // rescaling returns the loop of a cast from a scale to another decimal type.

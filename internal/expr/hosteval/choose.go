@@ -51,27 +51,8 @@ func coalesceOf[T any](e *evaluation, t arrow.DataType, from []*exprtree.Node) a
 
 // extremes computes the minimum or maximum of the operands.
 func (e *evaluation) extremes(n *exprtree.Node, greatest bool) arrow.Array {
-	switch n.Kind() {
-	case exprtree.Int8:
-		return extremesOf[int8](e, n, greatest)
-	case exprtree.Int16:
-		return extremesOf[int16](e, n, greatest)
-	case exprtree.Int32:
-		return extremesOf[int32](e, n, greatest)
-	case exprtree.Int64:
-		return extremesOf[int64](e, n, greatest)
-	case exprtree.Uint8:
-		return extremesOf[uint8](e, n, greatest)
-	case exprtree.Uint16:
-		return extremesOf[uint16](e, n, greatest)
-	case exprtree.Uint32:
-		return extremesOf[uint32](e, n, greatest)
-	case exprtree.Uint64:
-		return extremesOf[uint64](e, n, greatest)
-	case exprtree.Float32:
-		return extremesOf[float32](e, n, greatest)
-	case exprtree.Float64:
-		return extremesOf[float64](e, n, greatest)
+	if n.Kind().IsNumber() {
+		return numbersOf(n.Kind()).extremes(e, n, greatest)
 	}
 	before := decimal128.Num.Less
 	if greatest {

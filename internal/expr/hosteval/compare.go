@@ -29,7 +29,7 @@ func numberComparison(op exprtree.Op, kind exprtree.Kind) comparisonLoop {
 	case kind == exprtree.Decimal:
 		return decimalComparison(op)
 	case op != exprtree.Equal && op != exprtree.NotEqual:
-		return order(op, kind)
+		return numbersOf(kind).order(op)
 	case kind == exprtree.Float32:
 		return floatEquality[float32](op)
 	case kind == exprtree.Float64:
@@ -53,49 +53,11 @@ func equality[T number](op exprtree.Op) comparisonLoop {
 	return comparison(notEqualEach[T])
 }
 
-func order(op exprtree.Op, kind exprtree.Kind) comparisonLoop {
-	switch kind {
-	case exprtree.Int8:
-		return orderOf[int8](op)
-	case exprtree.Int16:
-		return orderOf[int16](op)
-	case exprtree.Int32:
-		return orderOf[int32](op)
-	case exprtree.Int64:
-		return orderOf[int64](op)
-	case exprtree.Uint8:
-		return orderOf[uint8](op)
-	case exprtree.Uint16:
-		return orderOf[uint16](op)
-	case exprtree.Uint32:
-		return orderOf[uint32](op)
-	case exprtree.Uint64:
-		return orderOf[uint64](op)
-	case exprtree.Float32:
-		return floatOrder[float32](op)
-	}
-	return floatOrder[float64](op)
-}
-
 func floatEquality[T float](op exprtree.Op) comparisonLoop {
 	if op == exprtree.Equal {
 		return comparison(compareEach(func(x, y T) bool { return x == y || x != x && y != y }))
 	}
 	return comparison(compareEach(func(x, y T) bool { return x != y && (x == x || y == y) }))
-}
-
-func floatOrder[T float](op exprtree.Op) comparisonLoop {
-	if op == exprtree.Less || op == exprtree.Greater {
-		return comparison(compareEach(func(x, y T) bool { return x < y || y != y && x == x }))
-	}
-	return comparison(compareEach(func(x, y T) bool { return x <= y || y != y }))
-}
-
-func orderOf[T number](op exprtree.Op) comparisonLoop {
-	if op == exprtree.Less || op == exprtree.Greater {
-		return comparison(lessEach[T])
-	}
-	return comparison(lessEqualEach[T])
 }
 
 func (e *evaluation) compareBools(n *exprtree.Node) arrow.Array {

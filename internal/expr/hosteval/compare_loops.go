@@ -3,13 +3,15 @@ package hosteval
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
+
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 // comparisonLoop compares 8 rows per byte of to, and writes one bit per row.
 type comparisonLoop func(to, x, y []byte)
 
 func comparison[T any](loop func(to []byte, x, y []T)) comparisonLoop {
-	return func(to, x, y []byte) { loop(to, view[T](x), view[T](y)) }
+	return func(to, x, y []byte) { loop(to, address.ValuesOf[T](x), address.ValuesOf[T](y)) }
 }
 
 func (e *evaluation) compared(x, y operand, loop comparisonLoop) arrow.Array {
@@ -21,7 +23,7 @@ func (e *evaluation) compared(x, y operand, loop comparisonLoop) arrow.Array {
 		loop(to[:whole], left[:8*whole*x.width], right[:8*whole*x.width])
 		if n%8 != 0 {
 			var last [2][16]uint64 // aligned for every type
-			lastLeft, lastRight := bytesOf(last[0][:])[:8*x.width], bytesOf(last[1][:])[:8*x.width]
+			lastLeft, lastRight := address.BytesOf(last[0][:])[:8*x.width], address.BytesOf(last[1][:])[:8*x.width]
 			copy(lastLeft, left[8*whole*x.width:])
 			copy(lastRight, right[8*whole*x.width:])
 			loop(to[whole:whole+1], lastLeft, lastRight)

@@ -123,7 +123,7 @@ func (e *evaluation) run(n *exprtree.Node) error {
 		hostarray.MakeDictionaries(e.results[n]) // callers may read it from several goroutines
 		return nil
 	}
-	if e.strict(n) {
+	if n.Op.Nulls() == exprtree.Strict {
 		for _, argument := range n.Arguments {
 			if argument.IsNullLiteral() {
 				if n.Kind() == exprtree.String {
@@ -149,38 +149,30 @@ func (e *evaluation) run(n *exprtree.Node) error {
 	return e.failure
 }
 
-// strict reports whether the result is null whenever an operand is.
-func (e *evaluation) strict(n *exprtree.Node) bool {
-	switch n.Op {
-	case exprtree.And, exprtree.Or, exprtree.IsNull, exprtree.IsValid, exprtree.Coalesce, exprtree.IfElse, exprtree.Minimum, exprtree.Maximum, exprtree.Hash:
-		return false
-	}
-	return true
-}
-
 func (e *evaluation) compute(n *exprtree.Node) (arrow.Array, error) {
-	switch n.Op {
-	case exprtree.Cast, exprtree.CastWrap:
+	switch n.Op.Family() {
+	case exprtree.Casts:
 		return e.cast(n), nil
-	case exprtree.Equal, exprtree.NotEqual, exprtree.Less, exprtree.LessEqual, exprtree.Greater, exprtree.GreaterEqual, exprtree.StartsWith, exprtree.EndsWith:
+	case exprtree.Orders, exprtree.Affixes:
 		return e.compare(n), nil
-	case exprtree.AndStrict, exprtree.OrStrict, exprtree.Xor, exprtree.Not, exprtree.And, exprtree.Or:
+	case exprtree.Logic:
 		return e.logic(n), nil
-	case exprtree.IsNull, exprtree.IsValid:
+	case exprtree.NullTests:
 		return e.nullness(n), nil
-	case exprtree.IsNaN:
+	case exprtree.NaNTests:
 		return e.isNaN(n), nil
-	case exprtree.Coalesce, exprtree.IfElse, exprtree.Minimum, exprtree.Maximum:
+	case exprtree.Choices, exprtree.Extremes:
 		return e.choose(n), nil
-	case exprtree.Hash:
+	case exprtree.Hashes:
 		return e.hash(n), nil
-	case exprtree.AddSpan, exprtree.AddMonths, exprtree.FloorSpan, exprtree.FloorWeek, exprtree.FloorMonths:
+	case exprtree.Moves:
 		return e.moveInstant(n), nil
-	case exprtree.Year, exprtree.Quarter, exprtree.Month, exprtree.Day, exprtree.DayOfYear, exprtree.Weekday, exprtree.Hour, exprtree.Minute, exprtree.Second, exprtree.Subsecond:
+	case exprtree.DateParts:
 		return e.datePart(n), nil
-	}
-	if result := e.textScan(n); result != nil {
-		return result, nil
+	case exprtree.Measures:
+		if result := e.textScan(n); result != nil {
+			return result, nil
+		}
 	}
 	if result := e.arithmetic(n); result != nil {
 		return result, nil

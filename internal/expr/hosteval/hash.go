@@ -4,6 +4,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
@@ -54,7 +55,7 @@ func (e *evaluation) hashIntegers(hashes []uint64, n *exprtree.Node) {
 	var words [64]uint64
 	for row := 0; row < e.rows; row += 64 {
 		rows := min(64, e.rows-row)
-		widen(bytesOf(words[:rows]), x.rows(row, rows))
+		widen(address.BytesOf(words[:rows]), x.rows(row, rows))
 		valid := x.valid.word(row)
 		for i, word := range words[:rows] {
 			if valid>>i&1 == 0 {

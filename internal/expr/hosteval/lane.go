@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
@@ -38,7 +39,7 @@ func (l lane[T]) ok(i int) bool { return l.valid.at(i) }
 // of the same width.
 func laneOf[T any](e *evaluation, n *exprtree.Node) lane[T] {
 	bytes, stride, valid := e.lane(n)
-	return lane[T]{values: view[T](bytes), stride: stride, valid: valid}
+	return lane[T]{values: address.ValuesOf[T](bytes), stride: stride, valid: valid}
 }
 
 func (e *evaluation) lane(n *exprtree.Node) (bytes []byte, stride int, valid bitmap) {
@@ -59,11 +60,11 @@ func literalBytes(n *exprtree.Node) []byte {
 	case exprtree.Uint8, exprtree.Uint16, exprtree.Uint32, exprtree.Uint64:
 		return lowBytes(unsigned(n.Value), n.Kind())
 	case exprtree.Float32:
-		return bytesOf([]float32{float32(wide)})
+		return address.BytesOf([]float32{float32(wide)})
 	case exprtree.Float64:
-		return bytesOf([]float64{wide})
+		return address.BytesOf([]float64{wide})
 	}
-	return bytesOf([]decimal128.Num{decimal})
+	return address.BytesOf([]decimal128.Num{decimal})
 }
 
 // lowBytes returns the bytes of an integer of the kind with the value's low bits.
@@ -72,11 +73,11 @@ func lowBytes(value uint64, kind exprtree.Kind) []byte {
 	case 8:
 		return []byte{byte(value)}
 	case 16:
-		return bytesOf([]uint16{uint16(value)})
+		return address.BytesOf([]uint16{uint16(value)})
 	case 32:
-		return bytesOf([]uint32{uint32(value)})
+		return address.BytesOf([]uint32{uint32(value)})
 	}
-	return bytesOf([]uint64{value})
+	return address.BytesOf([]uint64{value})
 }
 
 func signed(value any) int64 {
@@ -137,7 +138,7 @@ func build[T any](e *evaluation, t arrow.DataType, f func(i int) (T, bool)) arro
 			}
 		}
 	}
-	return nulls.array(t, e.rows, bytesOf(values))
+	return nulls.array(t, e.rows, address.BytesOf(values))
 }
 
 // buildBools is build for bools.

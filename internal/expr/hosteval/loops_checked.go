@@ -4,6 +4,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
@@ -93,36 +94,8 @@ func bitsOf[T integer]() uint64 {
 	return uint64(8 * unsafe.Sizeof(value))
 }
 
-// narrow returns the loop that casts 64-bit integers, to which the integers of kind
-// from are widened: one loop per pair of kinds would be 0.2 MB of code. A value is out
-// of range if it differs after the conversion back, or changes its sign.
-func narrow(from, to exprtree.Kind) checkedUnaryLoop {
-	if from.IsUnsigned() {
-		return narrowFrom[uint64](to)
-	}
-	return narrowFrom[int64](to)
-}
-
-func narrowFrom[T integer](to exprtree.Kind) checkedUnaryLoop {
-	switch to {
-	case exprtree.Int8:
-		return checkedUnary(narrowEach[int8, T])
-	case exprtree.Int16:
-		return checkedUnary(narrowEach[int16, T])
-	case exprtree.Int32:
-		return checkedUnary(narrowEach[int32, T])
-	case exprtree.Int64:
-		return checkedUnary(narrowEach[int64, T])
-	case exprtree.Uint8:
-		return checkedUnary(narrowEach[uint8, T])
-	case exprtree.Uint16:
-		return checkedUnary(narrowEach[uint16, T])
-	case exprtree.Uint32:
-		return checkedUnary(narrowEach[uint32, T])
-	}
-	return checkedUnary(narrowEach[uint64, T])
-}
-
+// narrowEach casts 64-bit integers. A value is out of range if it differs after the conversion
+// back, or changes its sign.
 func narrowEach[R, T integer](to []R, x []T) (valid uint64) {
 	for i := range to {
 		from := x[i]
@@ -148,7 +121,7 @@ func widened(from exprtree.Kind, loop checkedUnaryLoop) checkedUnaryLoop {
 	width := from.Bits() / 8
 	var wide [64]uint64
 	return func(to, x []byte) uint64 {
-		room := bytesOf(wide[:len(x)/width])
+		room := address.BytesOf(wide[:len(x)/width])
 		widen(room, x)
 		return loop(to, room)
 	}

@@ -96,27 +96,6 @@ func (e *evaluation) named(values *array.Dictionary, valid bitmap) func(i int) (
 }
 
 func indexOf(values *array.Dictionary) func(i int) int64 {
-	data := values.Data()
-	switch exprtree.KindOf(values.DataType().(*arrow.DictionaryType).IndexType) {
-	case exprtree.Int8:
-		return indices[int8](data)
-	case exprtree.Int16:
-		return indices[int16](data)
-	case exprtree.Int32:
-		return indices[int32](data)
-	case exprtree.Uint8:
-		return indices[uint8](data)
-	case exprtree.Uint16:
-		return indices[uint16](data)
-	case exprtree.Uint32:
-		return indices[uint32](data)
-	case exprtree.Uint64:
-		return indices[uint64](data)
-	}
-	return indices[int64](data)
-}
-
-func indices[T integer](data arrow.ArrayData) func(i int) int64 {
-	values := elements[T](data)
-	return func(i int) int64 { return int64(values[i]) }
+	kind := exprtree.KindOf(values.DataType().(*arrow.DictionaryType).IndexType)
+	return integerKinds[kind].indices(values.Data())
 }

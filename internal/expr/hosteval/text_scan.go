@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
@@ -117,7 +118,7 @@ func (e *evaluation) words(n *exprtree.Node) (word func(i int) uint64, valid fun
 	words := make([]uint64, e.rows)
 	for row := 0; row < e.rows; row += 64 {
 		rows := min(64, e.rows-row)
-		widen(bytesOf(words[row:row+rows]), x.rows(row, rows)[:rows*width])
+		widen(address.BytesOf(words[row:row+rows]), x.rows(row, rows)[:rows*width])
 	}
 	return func(i int) uint64 { return words[i] }, x.valid.at
 }

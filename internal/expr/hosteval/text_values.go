@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/memory"
@@ -191,7 +192,7 @@ func (e *evaluation) textArray(n *exprtree.Node) arrow.Array {
 		data = append(data, text...)
 		ends[i+1] = int64(len(data))
 	}
-	offsets := bytesOf(ends)
+	offsets := address.BytesOf(ends)
 	if !large {
 		if most := strategy.MaximumOffset(e.ctx, 4); int64(len(data)) > most {
 			e.fail(fmt.Errorf("strings of %d bytes, the offsets of %v reach to %d: use a column with large offsets: %w", len(data), n.Type, most, memory.ErrOverflow))
@@ -200,7 +201,7 @@ func (e *evaluation) textArray(n *exprtree.Node) arrow.Array {
 		}
 		short := make([]int32, len(ends))
 		convertEach(short, ends)
-		offsets = bytesOf(short)
+		offsets = address.BytesOf(short)
 	}
 	buffers := []*arrowmemory.Buffer{nil, arrowmemory.NewBufferBytes(offsets), arrowmemory.NewBufferBytes(data)}
 	if nulls.bits != nil {

@@ -405,7 +405,7 @@ func hashesOf(literal any, t arrow.DataType, physical parquet.Type) (hashes []ui
 	default:
 		return nil, false
 	}
-	v, within := integerOf(literal)
+	v, within := prune.IntegerOf(literal)
 	width := t.(arrow.FixedWidthDataType).BitWidth()
 	low, high := int64(math.MinInt64)>>(64-width), int64(math.MaxInt64)>>(64-width)
 	if arrow.IsUnsignedInteger(t.ID()) {
@@ -428,33 +428,6 @@ func hashesOf(literal any, t arrow.DataType, physical parquet.Type) (hashes []ui
 	return hashes, true
 }
 
-// integerOf returns a literal of an integer type, if int64 has it.
-func integerOf(literal any) (int64, bool) {
-	switch v := literal.(type) {
-	case int:
-		return int64(v), true
-	case int8:
-		return int64(v), true
-	case int16:
-		return int64(v), true
-	case int32:
-		return int64(v), true
-	case int64:
-		return v, true
-	case uint8:
-		return int64(v), true
-	case uint16:
-		return int64(v), true
-	case uint32:
-		return int64(v), true
-	case uint:
-		return int64(v), uint64(v) <= math.MaxInt64
-	case uint64:
-		return int64(v), v <= math.MaxInt64
-	}
-	return 0, false
-}
-
 // floatOf returns a literal that float64 has exactly.
 func floatOf(literal any) (float64, bool) {
 	switch v := literal.(type) {
@@ -463,7 +436,7 @@ func floatOf(literal any) (float64, bool) {
 	case float32:
 		return float64(v), true
 	}
-	v, ok := integerOf(literal)
+	v, ok := prune.IntegerOf(literal)
 	if v < 0 {
 		return float64(v), ok && bits.Len64(uint64(-v)) <= 53
 	}

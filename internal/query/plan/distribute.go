@@ -39,6 +39,8 @@ type spread struct {
 	positions bool
 	// columns are those that the node has without the positions.
 	columns []string
+	// reason, of a spread without a node, is why the operation runs on the first device.
+	reason string
 }
 
 type distribution struct {
@@ -90,9 +92,9 @@ func (d *distribution) apply(n Node) (spread, error) {
 
 // place makes a node on its inputs.
 func (d *distribution) place(n Node, inputs []spread) (spread, error) {
-	placed, err := n.dividedAsMoved(d, inputs)
-	if placed.node != nil || err != nil {
-		return placed, err
+	moved, err := n.dividedAsMoved(d, inputs)
+	if moved.node != nil || err != nil {
+		return moved, err
 	}
 	for i := range inputs {
 		if inputs[i], err = d.inOrder(inputs[i]); err != nil {
@@ -103,11 +105,11 @@ func (d *distribution) place(n Node, inputs []spread) (spread, error) {
 		local, err := withInputs(n, inputs[0].node)
 		return spread{node: local, all: inputs[0].all}, err
 	}
-	placed, err = n.divided(d, inputs)
+	placed, err := n.divided(d, inputs)
 	if placed.node != nil || err != nil {
 		return placed, err
 	}
-	return d.onFirst(n, inputs, "")
+	return d.onFirst(n, inputs, moved.reason)
 }
 
 // onFirst makes a node that runs on the first device. reason is why it does, if it could run on all

@@ -207,14 +207,9 @@ func (o *Over) same(other Node) bool {
 	return ok && o.keys.Same(p.keys) && slices.EqualFunc(o.aggregations, p.aggregations, Aggregation.same)
 }
 
-func (o *Over) divided(d *distribution, inputs []spread) (spread, error) {
-	reason, _ := d.dividesWindows(o, inputs[0])
-	return d.onFirst(o, inputs, reason)
-}
-
 func (o *Over) dividedAsMoved(d *distribution, inputs []spread) (spread, error) {
-	if _, ok := d.dividesWindows(o, inputs[0]); !ok {
-		return spread{}, nil
+	if reason, ok := d.dividesWindows(o, inputs[0]); !ok {
+		return spread{reason: reason}, nil
 	}
 	return d.window(o, inputs[0])
 }

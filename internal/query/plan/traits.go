@@ -60,7 +60,8 @@ type traits interface {
 	// divided returns the operation on inputs of which all devices may have a part. Without a node it
 	// runs on the first device.
 	divided(d *distribution, inputs []spread) (spread, error)
-	// dividedAsMoved is divided for inputs with rows that may not be in order.
+	// dividedAsMoved is divided for inputs with rows that may not be in order. It comes first, and
+	// may return a reason in place of a node.
 	dividedAsMoved(d *distribution, inputs []spread) (spread, error)
 	// partialTables is what tables of a [Partial] of the operation have.
 	partialTables() partialTables

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/driver/perdevice"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
@@ -185,7 +185,7 @@ func (g *deviceGroup) zeros(bytes ...uint64) ([]memory.Slice[uint8], error) {
 
 // download copies memory of the device to that of values.
 func download[T any](g *deviceGroup, from memory.Slice[uint8], to []T) memory.Destination {
-	return memory.Destination{From: from, Data: bytesOf(to)}
+	return memory.Destination{From: from, Data: address.BytesOf(to)}
 }
 
 func (g *deviceGroup) downloads(all []memory.Destination) error {
@@ -194,11 +194,6 @@ func (g *deviceGroup) downloads(all []memory.Destination) error {
 		return nil
 	}
 	return memory.Download(g.call.Context(), g.call.Stream, all)
-}
-
-// bytesOf returns the memory of values as bytes.
-func bytesOf[T any](values []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(*new(T))))
 }
 
 // launch enqueues a kernel.
@@ -271,7 +266,7 @@ func (c *deviceColumn) rankRows(g *deviceGroup) error {
 		return err
 	}
 	c.layout.ranks = ranks[0]
-	return ranks[0].Upload(g.call.Context(), g.call.Stream, bytesOf(c.ranks))
+	return ranks[0].Upload(g.call.Context(), g.call.Stream, address.BytesOf(c.ranks))
 }
 
 // findFacts begins to look at the columns that can have a dictionary.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -96,7 +97,7 @@ func (c *deviceColumn) startIntegers(g *deviceGroup, f form) error {
 	if n.isConverted {
 		converted = uint64(c.leaf.width * c.rows.valid)
 	}
-	memories, err := g.scratch(converted, uint64(len(bytesOf(n.facts))))
+	memories, err := g.scratch(converted, uint64(len(address.BytesOf(n.facts))))
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (g *deviceGroup) findIntegers() error {
 			continue
 		}
 		n.list = make([]numberEntryLayout, count)
-		entries, err := n.entries.Slice(0, len(bytesOf(n.list)))
+		entries, err := n.entries.Slice(0, len(address.BytesOf(n.list)))
 		if err != nil {
 			return err
 		}
@@ -194,7 +195,7 @@ func (c *deviceColumn) numberIntegers(g *deviceGroup) error {
 	if err != nil {
 		return err
 	}
-	zeros, err := g.zeros(4<<slotBits, uint64(len(bytesOf(n.distinct[:]))))
+	zeros, err := g.zeros(4<<slotBits, uint64(len(address.BytesOf(n.distinct[:]))))
 	if err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func (g *deviceGroup) rankSlots(entries memory.Slice[uint8], indices []uint32, s
 	if err != nil {
 		return err
 	}
-	if err := uploaded[0].Upload(g.call.Context(), g.call.Stream, bytesOf(indices)); err != nil {
+	if err := uploaded[0].Upload(g.call.Context(), g.call.Stream, address.BytesOf(indices)); err != nil {
 		return err
 	}
 	return g.launch("numbers", "rank_slots", blocksOf(len(indices)), entries, uint32(entryBytes), uploaded[0], uint32(len(indices)), slots)
@@ -313,7 +314,7 @@ func (c *deviceColumn) startDeltas(g *deviceGroup) (outcomes memory.Slice[uint8]
 		at += valid
 	})
 	d.outcomes = make([]deltaOutcomeLayout, len(d.pages))
-	memories, err := g.scratch(uint64(bytes), uint64(len(bytesOf(d.pages))), uint64(len(bytesOf(d.outcomes))))
+	memories, err := g.scratch(uint64(bytes), uint64(len(address.BytesOf(d.pages))), uint64(len(address.BytesOf(d.outcomes))))
 	if err != nil {
 		return outcomes, err
 	}
@@ -321,7 +322,7 @@ func (c *deviceColumn) startDeltas(g *deviceGroup) (outcomes memory.Slice[uint8]
 	for i := range d.pages {
 		d.pages[i].to = uint64(d.memory.Pointer()) + uint64(d.to[i])
 	}
-	if err := memories[1].Upload(g.call.Context(), g.call.Stream, bytesOf(d.pages)); err != nil {
+	if err := memories[1].Upload(g.call.Context(), g.call.Stream, address.BytesOf(d.pages)); err != nil {
 		return outcomes, err
 	}
 	if err := g.launch("numbers", c.leaf.entryOf("write_deltas"), len(d.pages), n.values, memories[1], memories[2], c.leaf.asWord(c.leaf.mask())); err != nil {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -52,7 +53,7 @@ func (c *deviceColumn) packIndices(g *deviceGroup) ([]memory.Destination, error)
 		}
 		values += n
 	})
-	memories, err := g.scratch(uint64(bytes), uint64(len(bytesOf(d.pages))), uint64(len(bytesOf(d.bounds))))
+	memories, err := g.scratch(uint64(bytes), uint64(len(address.BytesOf(d.pages))), uint64(len(address.BytesOf(d.bounds))))
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +61,10 @@ func (c *deviceColumn) packIndices(g *deviceGroup) ([]memory.Destination, error)
 	for i := range d.pages {
 		d.pages[i].to = uint64(packed.Pointer()) + uint64(d.to[i])
 	}
-	if err := list.Upload(g.call.Context(), g.call.Stream, bytesOf(d.pages)); err != nil {
+	if err := list.Upload(g.call.Context(), g.call.Stream, address.BytesOf(d.pages)); err != nil {
 		return nil, err
 	}
-	if err := bounds.Upload(g.call.Context(), g.call.Stream, bytesOf(d.bounds)); err != nil {
+	if err := bounds.Upload(g.call.Context(), g.call.Stream, address.BytesOf(d.bounds)); err != nil {
 		return nil, err
 	}
 	d.packed = g.host.AllocateUninitialized(bytes)

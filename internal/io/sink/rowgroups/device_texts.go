@@ -3,6 +3,7 @@ package rowgroups
 import (
 	"math/bits"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -31,7 +32,7 @@ func (c *deviceColumn) startTexts(g *deviceGroup) error {
 	if err != nil {
 		return err
 	}
-	zeros, err := g.zeros(4<<slotBits, uint64(len(bytesOf(x.totals[:]))))
+	zeros, err := g.zeros(4<<slotBits, uint64(len(address.BytesOf(x.totals[:]))))
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (g *deviceGroup) findTexts() error {
 			continue
 		}
 		x.list, x.data = make([]entryLayout, totals.count), make([]byte, totals.bytes)
-		entries, err := x.entries.Slice(0, len(bytesOf(x.list)))
+		entries, err := x.entries.Slice(0, len(address.BytesOf(x.list)))
 		if err != nil {
 			return err
 		}

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
-	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 // values are those of a column chunk, without the nulls.
@@ -42,7 +43,7 @@ type numbers[T word] struct {
 func (v numbers[T]) length(from, end int) int { return (end - from) * wordBytes[T]() }
 
 func (v numbers[T]) appendPlain(to []byte, from, end int) []byte {
-	return append(to, wordsAsBytes(v.all[from:end])...)
+	return append(to, address.BytesOf(v.all[from:end])...)
 }
 
 func (v numbers[T]) bounds(from, end int) bounds { return numberBounds(v.all[from:end], v.order) }
@@ -55,12 +56,6 @@ func (v numbers[T]) hash(i int) uint64 {
 	var word [8]byte
 	binary.LittleEndian.PutUint64(word[:], uint64(v.all[i]))
 	return xxhash.Sum64(word[:wordBytes[T]()])
-}
-
-// wordsAsBytes returns the memory of numbers, which is in the order of the format on every platform that
-// arrow-go supports.
-func wordsAsBytes[T word](v []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*wordBytes[T]())
 }
 
 // texts are values of bytes: each of the same width, or those between two offsets.

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"unsafe"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/decompress"
 	"github.com/gpuframe/gpuframe/internal/op"
@@ -143,7 +143,7 @@ func (b *Batch) allocate(ctx context.Context, call *op.Call) (err error) {
 	b.placeNested()
 	s.work.take(behind)
 	outcomes := s.work.take(outcomeBytes * uint64(len(b.pages)))
-	descriptions := b.upload(bytesOf(b.pages))
+	descriptions := b.upload(address.BytesOf(b.pages))
 	nested, checked := b.nest.tables(), b.checksums.tables()
 	tables := append(slices.Clip(nested), checked...)
 	lists := append(b.nest.kernels(nested), append(b.kernels(), b.checksums.kernels(checked)...)...)
@@ -180,7 +180,7 @@ func (b *Batch) allocate(ctx context.Context, call *op.Call) (err error) {
 	if b.outcomes, err = part(b.work, outcomes, outcomeBytes*uint64(len(b.pages))); err != nil {
 		return err
 	}
-	if b.descriptions, err = part(b.lists, descriptions, uint64(len(bytesOf(b.pages)))); err != nil {
+	if b.descriptions, err = part(b.lists, descriptions, uint64(len(address.BytesOf(b.pages)))); err != nil {
 		return err
 	}
 	for i, l := range lists {
@@ -214,9 +214,9 @@ func (s step) list() []list {
 	if len(s.pages.numbers) == 0 {
 		return nil
 	}
-	l := list{launch{file: s.file, entry: s.entry, threads: s.threads, blocks: len(s.pages.numbers)}, bytesOf(s.pages.numbers)}
+	l := list{launch{file: s.file, entry: s.entry, threads: s.threads, blocks: len(s.pages.numbers)}, address.BytesOf(s.pages.numbers)}
 	if s.tiles {
-		l.blocks, l.bytes = len(s.pages.tiles), bytesOf(s.pages.tiles)
+		l.blocks, l.bytes = len(s.pages.tiles), address.BytesOf(s.pages.tiles)
 	}
 	return []list{l}
 }
@@ -252,7 +252,7 @@ func (b *Batch) kernels() (lists []list) {
 // lists returns the kernels that write rows.
 func (g tileGroups) lists() (lists []list) {
 	for _, entry := range slices.Sorted(maps.Keys(g)) {
-		lists = append(lists, list{launch{file: "rows", entry: entry, threads: 128, blocks: len(g[entry])}, bytesOf(g[entry])})
+		lists = append(lists, list{launch{file: "rows", entry: entry, threads: 128, blocks: len(g[entry])}, address.BytesOf(g[entry])})
 	}
 	return lists
 }
@@ -260,14 +260,6 @@ func (g tileGroups) lists() (lists []list) {
 // part returns the part of a space's memory that begins at a place.
 func part(whole memory.Slice[uint8], at place, bytes uint64) (memory.Slice[uint8], error) {
 	return whole.Slice(int(at.offset()), int(at.offset()+bytes))
-}
-
-// bytesOf returns the memory of values as bytes.
-func bytesOf[T any](values []T) []byte {
-	if len(values) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(values[0])))
 }
 
 // Decode decodes the columns. Another call decodes the columns again, into the same memory, unless there was
@@ -300,7 +292,7 @@ func (b *Batch) Decode(ctx context.Context) (decoded []*column.Column, err error
 	}
 	outcomes := make([]outcome, len(b.pages))
 	if len(outcomes) > 0 {
-		if err := b.outcomes.Download(ctx, call.Stream, bytesOf(outcomes)); err != nil {
+		if err := b.outcomes.Download(ctx, call.Stream, address.BytesOf(outcomes)); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,10 @@
 package chunks
 
-import "github.com/gpuframe/gpuframe/internal/io/source/pages"
+import (
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+
+	"github.com/gpuframe/gpuframe/internal/base/address"
+)
 
 // checksums are the pages that have one. The device compares them: the host needs half as long for that as to read the
 // file.
@@ -37,16 +41,16 @@ func (c *checksums) tables() []*table {
 	if len(c.list) == 0 {
 		return nil
 	}
-	return []*table{{bytes: bytesOf(c.list)}, {bytes: make([]byte, 4*max(1, len(c.parts)))}}
+	return []*table{{bytes: address.BytesOf(c.list)}, {bytes: make([]byte, 4*max(1, len(c.parts)))}}
 }
 
 // kernels returns the kernels, which are the last ones.
 func (c *checksums) kernels(tables []*table) (lists []list) {
 	if len(c.parts) > 0 {
-		lists = append(lists, list{launch{file: "checksums", entry: "sum_checksums", threads: 256, blocks: len(c.parts), tables: tables}, bytesOf(c.parts)})
+		lists = append(lists, list{launch{file: "checksums", entry: "sum_checksums", threads: 256, blocks: len(c.parts), tables: tables}, address.BytesOf(c.parts)})
 	}
 	if len(c.list) > 0 {
-		lists = append(lists, list{launch{file: "checksums", entry: "compare_checksums", threads: 32, blocks: len(c.list), tables: tables[1:]}, bytesOf(c.list)})
+		lists = append(lists, list{launch{file: "checksums", entry: "compare_checksums", threads: 32, blocks: len(c.list), tables: tables[1:]}, address.BytesOf(c.list)})
 	}
 	return lists
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/io/decompress"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/op"
@@ -59,7 +60,7 @@ func (p *planner) decompressed(h pages.Page, body place, c compress.Compression)
 func (p *planner) placePacked() {
 	for kind, group := range p.packed {
 		group.status = p.spaces.work.take(4 * uint64(len(group.pages)))
-		group.words = p.upload(bytesOf(group.pages))
+		group.words = p.upload(address.BytesOf(group.pages))
 		for i := range p.pages {
 			if d := &p.pages[i]; d.packed != 0 && p.origins[i].codec == kind {
 				d.packed = group.status + 4*(d.packed-1)

@@ -26,7 +26,7 @@ func (p *planner) arrange() {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Compare(address(p.sources[a].Data), address(p.sources[b].Data))
+		return cmp.Compare(addressOf(p.sources[a].Data), addressOf(p.sources[b].Data))
 	})
 	offsets, together := make([]uint64, len(p.sources)), p.sources[:0:0]
 	end := uint64(0)
@@ -36,7 +36,7 @@ func (p *planner) arrange() {
 			together = append(together, memory.Source{Offset: end, Data: data})
 		}
 		last := &together[len(together)-1]
-		offsets[i] = last.Offset + uint64(address(data)-address(last.Data))
+		offsets[i] = last.Offset + uint64(addressOf(data)-addressOf(last.Data))
 		end = last.Offset + uint64(len(last.Data))
 	}
 	moved := func(at uint64) uint64 {
@@ -65,7 +65,7 @@ func (p *planner) arrange() {
 
 // extend adds a piece behind another one of the same memory, if there are few bytes between them. They may overlap.
 func extend(piece *[]byte, next []byte) bool {
-	begin := address(next) - address(*piece)
+	begin := addressOf(next) - addressOf(*piece)
 	if begin > uintptr(len(*piece)+mostGap) || begin+uintptr(len(next)) > uintptr(cap(*piece)) {
 		return false
 	}
@@ -73,4 +73,4 @@ func extend(piece *[]byte, next []byte) bool {
 	return true
 }
 
-func address(data []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(data))) }
+func addressOf(data []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(data))) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/op"
@@ -263,7 +264,7 @@ func (n *nest) tables() []*table {
 	if len(n.levelPages) == 0 {
 		return nil
 	}
-	return []*table{{bytes: bytesOf(n.levelPages)}, {bytes: bytesOf(n.leaves)}, {bytes: bytesOf(n.nodes)}}
+	return []*table{{bytes: address.BytesOf(n.levelPages)}, {bytes: address.BytesOf(n.leaves)}, {bytes: address.BytesOf(n.nodes)}}
 }
 
 // kernels returns the kernels that decode levels of lists and structs.
@@ -274,10 +275,10 @@ func (n *nest) kernels(tables []*table) (lists []list) {
 	levels, leaves, all := tables[:1], tables[1:2], tables[1:3]
 	add := func(entry string, threads uint32, tiles []tile, tables []*table) {
 		if len(tiles) > 0 {
-			lists = append(lists, list{launch{file: "nested", entry: entry, threads: threads, blocks: len(tiles), tables: tables}, bytesOf(tiles)})
+			lists = append(lists, list{launch{file: "nested", entry: entry, threads: threads, blocks: len(tiles), tables: tables}, address.BytesOf(tiles)})
 		}
 	}
-	lists = append(lists, list{launch{file: "nested", entry: "find_nested", threads: 256, blocks: len(n.levelPages)}, bytesOf(n.levelPages)})
+	lists = append(lists, list{launch{file: "nested", entry: "find_nested", threads: 256, blocks: len(n.levelPages)}, address.BytesOf(n.levelPages)})
 	add("write_nested", 64, n.nestedPages.tiles, levels)
 	lists = append(lists, step{"levels", "scan_levels", 256, &n.nestedPages, false}.list()...)
 	add("count_elements", 256, n.entryTiles, leaves)
@@ -300,7 +301,7 @@ func (b *Batch) nestedElements(ctx context.Context, call *op.Call) (e elements, 
 	if err != nil {
 		return e, err
 	}
-	if err := totals.Download(ctx, call.Stream, bytesOf(e.totals)); err != nil {
+	if err := totals.Download(ctx, call.Stream, address.BytesOf(e.totals)); err != nil {
 		return e, err
 	}
 	if len(e.valid) > 0 {
@@ -308,7 +309,7 @@ func (b *Batch) nestedElements(ctx context.Context, call *op.Call) (e elements, 
 		if err != nil {
 			return e, err
 		}
-		if err := valid.Download(ctx, call.Stream, bytesOf(e.valid)); err != nil {
+		if err := valid.Download(ctx, call.Stream, address.BytesOf(e.valid)); err != nil {
 			return e, err
 		}
 	}

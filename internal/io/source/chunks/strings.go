@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/memory"
@@ -143,7 +144,7 @@ func (w *stringWriter) add(numbers []uint32, to writtenStrings) {
 
 // write copies the lists to the device and enqueues the kernels.
 func (w *stringWriter) write(call *op.Call) (err error) {
-	lists := [][]byte{bytesOf(w.pages), bytesOf(w.rows), bytesOf(w.data)}
+	lists := [][]byte{address.BytesOf(w.pages), address.BytesOf(w.rows), address.BytesOf(w.data)}
 	block, slices, err := call.Scratch(uint64(len(lists[0])), uint64(len(lists[1])), uint64(len(lists[2])))
 	if err != nil {
 		return err

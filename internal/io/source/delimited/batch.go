@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/text/textparse"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -121,7 +122,7 @@ func (b *Batch) copy(ctx context.Context, texts []Text) error {
 	if b.targets, err = spaces[6].Slice(outcomes, spaces[6].Len()); err != nil {
 		return err
 	}
-	return b.upload(&call, texts, spaces, nullTexts, powers, names, bytesOf(places), bytesOf(slots))
+	return b.upload(&call, texts, spaces, nullTexts, powers, names, address.BytesOf(places), address.BytesOf(slots))
 }
 
 // upload copies texts, and lists to the spaces behind that of the texts.

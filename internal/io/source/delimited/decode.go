@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/kernelset"
@@ -184,7 +185,7 @@ func (d *decoding) describe() error {
 		return err
 	}
 	if len(d.list) > 0 {
-		if err := memory.AddUpload(&uploads, d.targets, bytesOf(d.list)); err != nil {
+		if err := memory.AddUpload(&uploads, d.targets, address.BytesOf(d.list)); err != nil {
 			return err
 		}
 	}
@@ -319,7 +320,7 @@ func (d *decoding) writeTexts(texts []memory.Slice[uint8]) error {
 			d.list[i].texts = uint64(texts[i].Pointer())
 		}
 	}
-	if err := d.targets.Upload(d.call.Context(), d.call.Stream, bytesOf(d.list)); err != nil {
+	if err := d.targets.Upload(d.call.Context(), d.call.Stream, address.BytesOf(d.list)); err != nil {
 		return err
 	}
 	var err error

@@ -2,7 +2,6 @@ package delimited
 
 import (
 	"fmt"
-	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -179,12 +178,4 @@ func (l *Layout) memberTables() (names []byte, places, slots []uint32) {
 		}
 	}
 	return names, places, slots
-}
-
-// bytesOf returns the memory of values as bytes.
-func bytesOf[T any](values []T) []byte {
-	if len(values) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(values[0])))
 }

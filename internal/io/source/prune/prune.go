@@ -3,6 +3,7 @@ package prune
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -252,7 +253,7 @@ func (p *pruner) count(name, kind string) expr.Expr {
 
 // member reports whether parts may have an integer.
 func (p *pruner) member(name string, t arrow.DataType, value any) expr.Expr {
-	n, ok := integerOf(value)
+	n, ok := IntegerOf(value)
 	if !ok || !arrow.IsSignedInteger(t.ID()) || !slices.ContainsFunc(p.rangesOf(name), func(r Range) bool { return r.Has != nil }) {
 		return always
 	}
@@ -263,9 +264,9 @@ func (p *pruner) member(name string, t arrow.DataType, value any) expr.Expr {
 	})
 }
 
-// integerOf returns the integer of a literal.
-func integerOf(value any) (int64, bool) {
-	switch v := value.(type) {
+// IntegerOf returns a literal of an integer type, if int64 has it.
+func IntegerOf(literal any) (int64, bool) {
+	switch v := literal.(type) {
 	case int:
 		return int64(v), true
 	case int8:
@@ -276,6 +277,16 @@ func integerOf(value any) (int64, bool) {
 		return int64(v), true
 	case int64:
 		return v, true
+	case uint8:
+		return int64(v), true
+	case uint16:
+		return int64(v), true
+	case uint32:
+		return int64(v), true
+	case uint:
+		return int64(v), uint64(v) <= math.MaxInt64
+	case uint64:
+		return int64(v), v <= math.MaxInt64
 	}
 	return 0, false
 }
