@@ -13,9 +13,16 @@ import (
 
 // nullOf returns the null of a type.
 func (t *translation) nullOf(dataType arrow.DataType) value {
-	v := value{expr: gpuframe.LitOf(dataType, nil), dataType: dataType, null: true, uses: columnSet{}}
-	if list, ok := dataType.(arrow.ListLikeType); ok {
-		v.expr = gpuframe.LitOf(int64Type, nil).Sequence().ListEval(t.nullOf(list.Elem()).expr)
+	v := value{expr: gpuframe.LitOf(concreteType(dataType), nil), dataType: dataType, null: true, uses: columnSet{}}
+	switch x := dataType.(type) {
+	case arrow.ListLikeType:
+		v.expr = t.repeated(t.nullOf(x.Elem()), gpuframe.LitOf(int64Type, nil))
+	case *arrow.StructType:
+		fields := make([]gpuframe.Expression, x.NumFields())
+		for i, f := range x.Fields() {
+			fields[i] = t.nullOf(f.Type).expr.As(f.Name)
+		}
+		v.expr = t.repeated(value{expr: gpuframe.Struct(fields...)}, gpuframe.LitOf(int64Type, int64(0))).ListGet(0)
 	}
 	return v
 }
@@ -155,8 +162,10 @@ func (t *translation) convert(at tree.Node, v value, to arrow.DataType) value {
 	case arrow.TypeEqual(v.dataType, to):
 		return v
 	case isList(v.dataType) && isList(to):
-		return t.ofElements(at, v, t.elementType(at, placeholder(to)))
-	case isList(v.dataType) || isList(to):
+		return t.ofElements(at, v, elementOf(to))
+	case isStruct(v.dataType) && isStruct(to):
+		return t.convertStruct(at, v, to.(*arrow.StructType))
+	case isNested(v.dataType) || isNested(to):
 		t.fail(at, "%s cannot be converted to %s", typeName(v.dataType), typeName(to))
 	case isFloat(v.dataType) && isInteger(to):
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Round().Cast(to) }, v)
@@ -191,22 +200,11 @@ func (t *translation) cast(at tree.Node, v value, to arrow.DataType) value {
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Cast(to) }, v)
 }
 
-// commonType returns the type of a choice between two values.
-func (t *translation) commonType(at tree.Node, a, b arrow.DataType) arrow.DataType {
-	if arrow.TypeEqual(a, b) {
-		return a
-	}
-	if isInteger(a) && isInteger(b) && (a.ID() == arrow.UINT64) != (b.ID() == arrow.UINT64) {
-		return wideType
-	}
-	chosen := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
-		return gpuframe.If(list[0].IsNull(), list[1], list[0])
-	}, placeholder(a), placeholder(b))
-	return chosen.dataType
-}
-
 // placeholder returns a value of a type, to find types with.
 func placeholder(dataType arrow.DataType) value {
+	if dataType.ID() == arrow.NULL {
+		return value{null: true, uses: columnSet{}}
+	}
 	return value{expr: gpuframe.Col("placeholder"), dataType: dataType, uses: columnSet{}}
 }
 

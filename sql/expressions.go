@@ -375,6 +375,9 @@ func (t *translation) cases(at tree.Node, conditions, results []value) value {
 		return results[0]
 	}
 	results = t.alike(at, results)
+	if isNested(results[0].dataType) {
+		return t.nestedChoice(at, conditions, results)
+	}
 	n := len(conditions)
 	chosen := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
 		chosen := gpuframe.Case()
@@ -422,9 +425,12 @@ func (t *translation) structValue(s *scope, e *tree.Struct) value {
 	var types []arrow.Field
 	var fields []gpuframe.Expression
 	for _, f := range e.Fields {
-		v := t.settled(t.expr(s, f.Value))
+		v := t.expr(s, f.Value)
 		if v.interval != nil {
 			t.fail(f.Value, "an interval cannot be a field of a struct")
+		}
+		if v.null && v.dataType == nil {
+			v = t.nullOf(arrow.Null)
 		}
 		result.uses.add(v.uses)
 		types = append(types, arrow.Field{Name: f.Name.Text, Type: v.dataType, Nullable: true})

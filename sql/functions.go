@@ -250,7 +250,11 @@ func (t *translation) coalesced(at tree.Node, list ...value) value {
 	if areNull(list) {
 		return list[0]
 	}
-	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Coalesce(anys(list)...) }, t.alike(at, list)...)
+	list = t.alike(at, list)
+	if isNested(list[0].dataType) {
+		return t.firstNested(at, list)
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Coalesce(anys(list)...) }, list...)
 }
 
 func anys(list []gpuframe.Expr) []any {

@@ -120,28 +120,30 @@ func (t *translation) withoutNulls(at tree.Node, list value) value {
 // listOf is the list of some values.
 func (t *translation) listOf(at tree.Node, items []value) value {
 	if areNull(items) {
-		for i := range items {
-			items[i] = t.settled(items[i])
-		}
+		return t.nullsList(len(items))
 	}
 	items = t.alike(at, items)
-	if isList(items[0].dataType) {
-		t.fail(at, "lists of lists of expressions are not supported")
-	}
 	for i, v := range items {
-		if v.isConstant() && !v.null {
-			items[i].expr = t.literalColumn(v)
-		}
+		items[i].expr = t.asElement(v)
 	}
 	return t.concatenatedLists(gpuframe.ConcatList, items, items[0].dataType)
 }
 
-// literalColumn returns a literal with its type.
-func (t *translation) literalColumn(v value) gpuframe.Expr {
-	if isText(v.dataType) {
-		return v.expr
+// nullsList is a list of n nulls without a type.
+func (t *translation) nullsList(n int) value {
+	list := t.repeated(t.nullOf(arrow.Null), gpuframe.LitOf(int64Type, int64(n)))
+	return value{expr: list, dataType: arrow.ListOf(arrow.Null), uses: columnSet{}}
+}
+
+// asElement returns a value as an argument of ConcatList that is one element.
+func (t *translation) asElement(v value) gpuframe.Expr {
+	switch {
+	case isNested(v.dataType):
+		return t.repeated(v, gpuframe.LitOf(int64Type, int64(1)))
+	case v.isConstant() && !v.null && !isText(v.dataType): // with its type
+		return v.expr.Cast(v.dataType)
 	}
-	return v.expr.Cast(v.dataType)
+	return v.expr
 }
 
 // nullWhere is a list that is null where a condition is true.
@@ -199,8 +201,7 @@ func (t *translation) emptyList(element arrow.DataType) value {
 
 // nullList is a list of n nulls. It is null if n is.
 func (t *translation) nullList(n gpuframe.Expr, element arrow.DataType) gpuframe.Expr {
-	columns := gpuframe.ElementNames{Element: t.unique("element"), Index: t.unique("index")}
-	return n.Sequence().ListEvalWith(columns, gpuframe.LitOf(element, nil))
+	return t.repeated(t.nullOf(element), n)
 }
 
 // isList reports whether a type is that of lists.
@@ -227,14 +228,9 @@ func (t *translation) extended(at tree.Node, list, item value, before bool) valu
 		return t.listOf(at, []value{item})
 	}
 	both := t.alike(at, []value{item, placeholder(t.elementType(at, list))})
-	if isList(both[1].dataType) {
-		t.fail(at, "lists as elements are not supported here")
-	}
 	element := both[0].dataType
 	item = both[0]
-	if item.isConstant() && !item.null {
-		item.expr = t.literalColumn(item)
-	}
+	item.expr = t.asElement(item)
 	items := []value{t.ofElements(at, list, element), item}
 	if before {
 		items[0], items[1] = items[1], items[0]

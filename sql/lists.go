@@ -37,28 +37,22 @@ func (t *translation) listLiteral(s *scope, e *tree.List) value {
 	if slices.ContainsFunc(items, func(v value) bool { return !v.isConstant() }) {
 		return t.listOf(e, items)
 	}
-	if s.rows.query == (gpuframe.Query{}) {
-		t.fail(e, "a list is not supported in %s: use it in WHERE, or in a derived table", s.clause)
+	if s.rows.query == (gpuframe.Query{}) { // in ON, which has no rows yet
+		return t.listOf(e, items)
 	}
 	return t.literalList(s, e, items)
 }
 
 func (t *translation) literalList(s *scope, at tree.Node, items []value) value {
-	if len(items) == 0 || areNull(items) {
-		for i := range items {
-			items[i] = t.settled(items[i])
-		}
-	} else {
+	element := arrow.DataType(arrow.Null)
+	if !areNull(items) {
 		items = t.unified(at, items...)
-	}
-	element := arrow.DataType(arrow.PrimitiveTypes.Int32)
-	if len(items) > 0 {
 		element = items[0].dataType
 		for _, v := range items[1:] {
 			element = t.commonType(at, element, v.dataType)
 		}
 	}
-	builder := array.NewListBuilder(memory.DefaultAllocator, element)
+	builder := array.NewListBuilder(memory.DefaultAllocator, concreteType(element))
 	defer builder.Release()
 	builder.Append(true)
 	for _, v := range items {
@@ -66,8 +60,8 @@ func (t *translation) literalList(s *scope, at tree.Node, items []value) value {
 			t.fail(at, "lists of %s are not supported as literals", typeName(element))
 		}
 	}
-	c := &column{id: t.unique("list"), dataType: builder.Type()}
-	literal := t.recordOf(c.id, c.dataType, builder)
+	c := &column{id: t.unique("list"), dataType: arrow.ListOf(element)}
+	literal := t.recordOf(c.id, builder.Type(), builder)
 	s.rows.query = s.rows.query.Join(literal, gpuframe.Cross)
 	return c.value()
 }
@@ -92,6 +86,8 @@ func (t *translation) subscript(at tree.Node, v, index value) value {
 	}
 	element := t.elementType(at, v)
 	switch {
+	case element.ID() == arrow.NULL:
+		return value{null: true, uses: columnSet{}}
 	case index.null || v.null:
 		return t.nullOf(element)
 	case !index.isConstant():

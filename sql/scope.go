@@ -247,6 +247,9 @@ func (t *translation) field(at tree.Node, v value, name string) value {
 	var candidates []string
 	for _, f := range record.Fields() {
 		if strings.EqualFold(f.Name, name) {
+			if f.Type.ID() == arrow.NULL {
+				return value{null: true, uses: columnSet{}}
+			}
 			return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Field(f.Name) }, v)
 		}
 		candidates = append(candidates, f.Name)

@@ -27,7 +27,7 @@ func (t *translation) unnestedItem(s *scope, p *projection, call *tree.Call, nam
 		t.fail(call, "SELECT has unnest twice, which is not supported: use unnest in FROM for one of them")
 	}
 	c := t.addTo(p, t.listValue(s, call), name)
-	c.dataType, c.bits, p.exploded = c.dataType.(arrow.ListLikeType).Elem(), 0, c.id
+	c.dataType, c.bits, p.exploded = concreteType(elementOf(c.dataType)), 0, c.id
 	return c
 }
 
