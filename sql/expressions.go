@@ -267,6 +267,9 @@ func (t *translation) distinct(at tree.Node, a, b value) value {
 		return t.not(at, t.isNull(at, b))
 	case b.null:
 		return t.not(at, t.isNull(at, a))
+	case isNested(a.dataType) || isNested(b.dataType):
+		both = t.alike(at, both)
+		return t.binary(at, "<>", t.order(at, both[0], both[1]), constant(int64(0)))
 	}
 	if a.isConstant() {
 		a, b = b, a

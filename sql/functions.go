@@ -60,6 +60,7 @@ var takesNulls = map[string]bool{
 	"coalesce": true, "ifnull": true, "nullif": true, "if": true, "greatest": true, "least": true, "concat": true, "concat_ws": true,
 	"list_value": true, "list_pack": true, "list_concat": true, "list_cat": true, "array_concat": true, "array_cat": true, "list_append": true, "array_append": true, "array_push_back": true,
 	"list_prepend": true, "array_prepend": true, "array_push_front": true, "list_position": true, "list_indexof": true, "array_position": true, "array_indexof": true,
+	"list_zip": true, "array_zip": true, "list_resize": true, "array_resize": true, "list_intersect": true, "array_intersect": true,
 }
 
 // functions are the functions of SQL by their names, and by those that other functions have in SQL.

@@ -14,6 +14,11 @@ import (
 // listFunctions returns the functions of lists by their names.
 func listFunctions() map[string]function {
 	table := map[string]function{}
+	add := func(names string, f function) {
+		for name := range strings.FieldsSeq(names) {
+			table[name] = f
+		}
+	}
 	for names, f := range map[string]function{
 		"list_value list_pack": {1, many, func(t *translation, at *tree.Call, list []value) value { return t.listOf(at, list) }},
 		"list_contains array_contains list_has array_has": {2, 2, func(t *translation, at *tree.Call, list []value) value {
@@ -55,9 +60,12 @@ func listFunctions() map[string]function {
 			return t.sliced(at, list[0], list[1], list[2])
 		}},
 		"list_sort array_sort": {1, 3, listSort},
-		"list_sum array_sum":   ofNumbers(gpuframe.Expr.ListSum),
-		"list_min array_min":   listExtreme(gpuframe.Expr.ListMin, gpuframe.Expr.ListSort),
-		"list_max array_max":   listExtreme(gpuframe.Expr.ListMax, gpuframe.Expr.ListSortDescending),
+		"list_reverse_sort array_reverse_sort": {1, 2, func(t *translation, at *tree.Call, list []value) value {
+			return listSort(t, at, append([]value{list[0], constant("desc")}, list[1:]...))
+		}},
+		"list_sum array_sum": ofNumbers(gpuframe.Expr.ListSum),
+		"list_min array_min": listExtreme(gpuframe.Expr.ListMin, gpuframe.Expr.ListSort),
+		"list_max array_max": listExtreme(gpuframe.Expr.ListMax, gpuframe.Expr.ListSortDescending),
 		"list_avg array_avg": {1, 1, func(t *translation, at *tree.Call, list []value) value {
 			if isDecimal(t.elementType(at, list[0])) {
 				list[0] = t.ofElements(at, list[0], floatType)
@@ -74,9 +82,13 @@ func listFunctions() map[string]function {
 		"range":                           {1, 3, series(false)},
 		"generate_series":                 {1, 3, series(true)},
 	} {
-		for name := range strings.FieldsSeq(names) {
-			table[name] = f
-		}
+		add(names, f)
+	}
+	for names, f := range pairFunctions() {
+		add(names, f)
+	}
+	for names, f := range listStatistics() {
+		add(names, f)
 	}
 	return table
 }
@@ -335,7 +347,8 @@ func listAggregate(t *translation, at *tree.Call, list []value) value {
 }
 
 // listAggregates are the aggregates that are functions of lists too.
-var listAggregates = nameSet("sum", "min", "max", "avg", "count", "bool_and", "bool_or", "first", "last", "any_value", "string_agg")
+var listAggregates = nameSet("sum", "min", "max", "avg", "count", "bool_and", "bool_or", "first", "last", "any_value", "string_agg",
+	"var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev", "median", "approx_count_distinct")
 
 // listJoin is the texts of a list with a separator between them. It is null without texts.
 func listJoin(t *translation, at *tree.Call, list []value) value {

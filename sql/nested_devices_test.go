@@ -18,6 +18,8 @@ var nestedStatements = []string{
 	"select id, coalesce(case when x > 2 then [[x]] end, [[id], null]) from t",
 	"select id, case when x > 2 then {'a': x, 'b': s} when x = 1 then {'a': 0.5} end from t",
 	"select [x] as l from t union all select [null] union all select []",
+	"select id, list_reverse([x, id, 7]), list_transform(list_zip([x], [s, 'z']), e -> e), flatten([[x], null, [id, 1]]), [s, 'a', 'b'][x], list_median([x, id, 1]) from t",
+	"select id, [x, id] < [id, x], [s, null] = [s, null], {'a': x, 'b': [s]} >= {'a': id, 'b': ['a']}, [x] is distinct from [3] from t",
 	"select id, [{'a': x}, {'b': s}, null], [[s], [], null] from t",
 }
 
