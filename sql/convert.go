@@ -172,11 +172,11 @@ func (t *translation) convert(at tree.Node, v value, to arrow.DataType) value {
 	case isFloat(v.dataType) && isText(to):
 		t.fail(at, "floats as text are not supported: round and convert to decimal first, or use format_float, which has another form than DuckDB's")
 	case isDecimal(v.dataType) && isText(to):
-		t.fail(at, "decimals as text are not supported: convert to bigint or double first")
+		return t.decimalAsText(at, v)
 	case isDate(v.dataType) && isText(to):
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].FormatTime("%Y-%m-%d") }, v)
 	case isTimestamp(v.dataType) && isText(to):
-		t.fail(at, "timestamps as text are not supported: use strftime(value, '%%Y-%%m-%%d %%H:%%M:%%S')")
+		return t.timestampAsText(at, v)
 	case isNumber(v.dataType) && (isDate(to) || isTimestamp(to)), isNumber(to) && (isDate(v.dataType) || isTimestamp(v.dataType)):
 		t.fail(at, "%s cannot be converted to %s", typeName(v.dataType), typeName(to))
 	}

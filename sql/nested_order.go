@@ -21,7 +21,9 @@ func (t *translation) order(at tree.Node, a, b value) value {
 		return constant(int64(0))
 	}
 	var conditions, results []value
-	add := func(condition, result value) { conditions, results = append(conditions, condition), append(results, result) }
+	add := func(condition, result value) {
+		conditions, results = append(conditions, condition), append(results, result)
+	}
 	isNull := []value{t.isNull(at, a), t.isNull(at, b)}
 	add(t.logic(at, false, []value{isNull[0], isNull[1]}), constant(int64(0)))
 	add(isNull[0], constant(int64(1)))

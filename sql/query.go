@@ -61,6 +61,10 @@ func (t *translation) query(s *scope, q *tree.Query) output {
 	}
 	inner := &scope{rows: &out.relation, clause: "ORDER BY of a set operation"}
 	var keys []gpuframe.Ordering
+	if q.OrderBy != nil && q.OrderBy.All {
+		keys = orderOfAll(out.columns, q.OrderBy)
+		q = &tree.Query{Position: q.Position, Limit: q.Limit, Offset: q.Offset}
+	}
 	for _, key := range t.orderKeys(q.OrderBy) {
 		v, _ := t.positioned(key.Expr, out.columns)
 		if v == nil {
