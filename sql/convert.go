@@ -192,10 +192,13 @@ func literalAsText(v value) string {
 	return ""
 }
 
-// cast converts as gpuframe does.
+// cast converts as gpuframe does. Spaces around the text of a number or a time do not matter, as in DuckDB.
 func (t *translation) cast(at tree.Node, v value, to arrow.DataType) value {
 	if v.null {
 		return t.nullOf(to)
+	}
+	if isText(v.dataType) && !v.isConstant() && (isNumber(to) || isDate(to) || isTimestamp(to)) {
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Trim().Cast(to) }, v)
 	}
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Cast(to) }, v)
 }

@@ -27,7 +27,7 @@ var forms = map[string][]string{
 	"double": {
 		"({double} + {number})", "({double} - {double})", "({.double} * {'double})", "({number} / {number})", "({double} / {2|0|-4})", "abs({double})", "round({.double}, {1|0|2|-1})", "cast({decimal} as double)",
 		"{floor|ceil|trunc|sign}({double})", "sqrt(abs({double}))", "ln(abs({double}) + 1)", "log10(abs({double}) + 1)", "exp(least({double}, 3))", "pow({.double}, 2)", "cast({number} as double)",
-		"greatest({double}, {double})", "least({double}, {double})", "({decimal} / {decimal})", "epoch({timestamp})", "try_cast({text} as double)", "-({double})", "cos({number})", "list_avg([{number}, {number}])", "list_median([{number}, {.number}, {'number}])", "list_var_samp([{number}, {number}, 2])", "list_inner_product([{.number}, 1], [{.number}, {number}])", "list_sum([e / 2 for e in [{.double}, {.number}]])",
+		"greatest({double}, {double})", "least({double}, {double})", "({decimal} / {decimal})", "epoch({timestamp})", "try_cast({text} as double)", "-({double})", "cos({number})", "list_avg([{number}, {number}])", "list_median([{number}, {.number}, {'number}])", "round(list_var_samp([{number}, {number}, 2]), 3)", "list_inner_product([{.number}, 1], [{.number}, {number}])", "list_sum([e / 2 for e in [{.double}, {.number}]])",
 	},
 	"text": {
 		"lower({text})", "upper({text})", "{text} || {text}", "substring({text}, {1|2|0|5}, {0|1|2|9})", "substring({text}, {1|2|-1})", "substring({text} from 2 for 2)", "left({text}, {0|1|3})", "concat({text}, 'x', {text})",

@@ -40,7 +40,17 @@ func init() {
 		"select 1.50::decimal(5,2)::varchar, m::varchar, m || 'x', concat(m, '-'), (m / 1)::decimal(10,3)::varchar, m::decimal(9,0)::varchar, (-m)::varchar, (m * 0.01)::varchar, cast(x as decimal(5,1))::varchar, null::decimal(4,1)::varchar from a", "select (x / 1000)::decimal(3,3)::varchar, (-x / 1000)::decimal(18,18)::varchar from a where x < 1000", "select string_agg(m::varchar, ',' order by id), min(m::varchar) from a", "select array_to_string([m, 1.5], '/'), [m]::varchar[], coalesce(m::varchar, '-') from a",
 		"select '-999999999999999.999'::decimal(18,3)::varchar, '-0.01'::decimal(3,2)::varchar, '123456789012345678'::decimal(18,0)::varchar",
 	}
+	statements["spaces around numbers and times"] = []string{
+		"select try_cast(u as date), try_cast(u as double), try_cast(u as boolean) from (select u || s as u from (values (' 12 '), ('2020-02-29 '), ('  2020-02-29'), (' 1.5'), ('true '), ('')) t(u), (select '' as s) q)",
+		"select try_cast(u as integer), try_cast(u as bigint) from (select u || s as u from (values (' 12 '), ('7 '), (' 1 2'), (' ')) t(u), (select '' as s) q)",
+	}
+	statements["aggregates of subqueries with windows"] = []string{
+		"select t1.id, (select coalesce(min((select max(x) over () from a limit 1)), 3) from c t11 where t11.k = t1.id) as c1 from a t1", "select t1.id, (select count((select sum(k) over () from b limit 1)) + 1 from c where c.k = t1.id) from a t1",
+		"select t1.id, (select coalesce(min((select max(t17.d) from (select sum(k) over () as c1 from a) t12 join a t17 on t12.c1 = t17.id)), date '2020-01-31') from c t11 where t11.k = t1.id) as c1 from a t1",
+	}
 	statements["comparisons of nested values"] = []string{
+		"select a.id, b.id from a join b on [a.k, a.k] = [3, b.id]", "select a.id, b.id from a join b on [a.k] = [b.z]", "select a.id, b.id from a left join b on [a.s] = [b.s] and [a.id] <> [b.id]", "select b.id, c.id from b full join b c on [b.v, b.id] = [c.v, c.id]",
+		"select a.id, b.id from a join b on {'a': a.k, 'b': a.s} = {'a': b.z, 'b': b.s}", "select a.id, b.id from a full join b on case when a.f then {'a': a.k} end = case when b.id > 4 then {'a': b.k} end", "select a.id, b.id from a join b on case when a.f then [a.k] end = case when b.id > 4 then [b.k] end",
 		"select [1, 2] = [1, 2], [1] < [2], [1, null] = [1, null], [1, 2] < [1], [1] < [1, 2], [null] < [1], [1] < [null], [] < [1], [1, null] < [1, 2], [1] = null, [1] <> [2], [1, null] is distinct from [1, null], [1] is not distinct from null, [1] = [1.0]",
 		"select [k, x] = [x, k], [k] < [x], [s, 'a'] >= ['a', s], [[x], [k]] <= [[k], [x]], {'a': x, 'b': s} = {'a': k, 'b': s}, {'a': x} < {'a': k}, [m] = [x], [y] = [x], [x, k] is distinct from [x, 2] from a",
 		"select id, [x, k] in ([1, 1], [0, null], [k, x]), list_contains([[1], [x]], [k]), list_position([[1], [x]], [x]), list_has_any([[x]], [[k], [1]]), list_distinct([[1], [1]]) from a", "select nullif([x], [k]), case [x] when [1] then 'one' when [k] then 'k' end from a",
