@@ -10,8 +10,7 @@ import (
 // mostTextDigits is the number of digits up to which a decimal is an integer of 64 bits and a scale.
 const mostTextDigits = 18
 
-// decimalAsText is the digits of a decimal, with as many behind the point as its type has. As in DuckDB, no 0 stands
-// before the point if the type has no digits there.
+// decimalAsText is the digits of a decimal, with as many behind the point as its type has.
 func (t *translation) decimalAsText(at tree.Node, v value) value {
 	from := v.dataType.(*arrow.Decimal128Type)
 	if from.Precision > mostTextDigits {
@@ -29,11 +28,8 @@ func (t *translation) decimalAsText(at tree.Node, v value) value {
 			return units.Cast(textType)
 		}
 		sign := gpuframe.If(units.Lt(0), "-", "")
-		fraction := units.Abs().Mod(unit).Cast(textType).PadStart(scale, '0')
-		if from.Precision == from.Scale {
-			return gpuframe.Concat(sign, ".", fraction)
-		}
-		return gpuframe.Concat(sign, units.Abs().FloorDiv(unit).Cast(textType), ".", fraction)
+		whole, fraction := units.Abs().FloorDiv(unit), units.Abs().Mod(unit)
+		return gpuframe.Concat(sign, whole.Cast(textType), ".", fraction.Cast(textType).PadStart(scale, '0'))
 	}, v)
 }
 

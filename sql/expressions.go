@@ -101,7 +101,7 @@ func (t *translation) unsupported(e tree.Expr) {
 	case *tree.Row:
 		t.fail(e, "rows of values are not supported here: compare each value, joined by AND")
 	case *tree.Lambda:
-		t.fail(e, "a lambda is possible as an argument of list_transform and list_filter only, it is not supported here")
+		t.fail(e, "a lambda is possible as an argument of list_transform, list_filter and list_reduce only, it is not supported here")
 	case *tree.Collate:
 		t.fail(e, "COLLATE is not supported: texts are compared by bytes; use lower(…)")
 	case *tree.Default:

@@ -202,6 +202,9 @@ func (t *translation) call(s *scope, e *tree.Call) value {
 	if isEvaluation[name] || isFilter[name] {
 		return t.lambdaCall(s, e, name)
 	}
+	if isReduction[name] {
+		return t.reduction(s, e, name)
+	}
 	f, known := functions[name]
 	for _, a := range e.Args {
 		if a.Name.Text != "" {

@@ -37,16 +37,22 @@ func init() {
 		"select (select list(x order by id) from a where a.k = b.k) from b", "select list([x] order by id), list({'a': x} order by id), list(null) from a", "select k, list(id) over (partition by id) from a",
 		"(select 3 as c union select 2) order by all", "* (select 3 as c, 1 as d union select 2, 2 union select 2, 1) order by all desc", "* (select k, x from a) union all (select k, id from b) order by all nulls first limit 7",
 		"select t::varchar, (t + interval '1 microsecond')::varchar, t || '!', concat('at ', t), t::timestamp_ms::varchar, (t::date + interval 1 second)::varchar, null::timestamp::varchar from b", "select timestamp '2020-01-31 10:11:12.5'::varchar, timestamp '1969-12-31 23:59:59.999999'::varchar, timestamp '0001-01-01 00:00:00'::varchar, timestamp_ms '2020-01-01 00:00:00.010'::varchar",
-		"select 1.50::decimal(5,2)::varchar, m::varchar, m || 'x', concat(m, '-'), (m / 1)::decimal(10,3)::varchar, m::decimal(9,0)::varchar, (-m)::varchar, (m * 0.01)::varchar, cast(x as decimal(5,1))::varchar, null::decimal(4,1)::varchar from a", "select (x / 1000)::decimal(3,3)::varchar, (-x / 1000)::decimal(18,18)::varchar from a where x < 1000", "select string_agg(m::varchar, ',' order by id), min(m::varchar) from a", "select array_to_string([m, 1.5], '/'), [m]::varchar[], coalesce(m::varchar, '-') from a",
+		"select 1.50::decimal(5,2)::varchar, m::varchar, m || 'x', concat(m, '-'), (m / 1)::decimal(10,3)::varchar, m::decimal(9,0)::varchar, (-m)::varchar, (m * 0.01)::varchar, cast(x as decimal(5,1))::varchar, null::decimal(4,1)::varchar from a", "select string_agg(m::varchar, ',' order by id), min(m::varchar) from a", "select array_to_string([m, 1.5], '/'), [m]::varchar[], coalesce(m::varchar, '-') from a",
 		"select '-999999999999999.999'::decimal(18,3)::varchar, '-0.01'::decimal(3,2)::varchar, '123456789012345678'::decimal(18,0)::varchar",
 	}
 	statements["spaces around numbers and times"] = []string{
 		"select try_cast(u as date), try_cast(u as double), try_cast(u as boolean) from (select u || s as u from (values (' 12 '), ('2020-02-29 '), ('  2020-02-29'), (' 1.5'), ('true '), ('')) t(u), (select '' as s) q)",
-		"select try_cast(u as integer), try_cast(u as bigint) from (select u || s as u from (values (' 12 '), ('7 '), (' 1 2'), (' ')) t(u), (select '' as s) q)",
+		"select try_cast(u as integer), try_cast(u as bigint) from (select u || s as u from (values (' 12 '), ('7 '), (' 1 2'), (' '), ('2.5'), ('-2.5'), ('2.49'), ('1e3'), ('-0.99'), ('x1'), ('1e300'), ('300.4')) t(u), (select '' as s) q)", "select try_cast(m::varchar as integer), try_cast(m::varchar as smallint) from a",
 	}
 	statements["aggregates of subqueries with windows"] = []string{
 		"select t1.id, (select coalesce(min((select max(x) over () from a limit 1)), 3) from c t11 where t11.k = t1.id) as c1 from a t1", "select t1.id, (select count((select sum(k) over () from b limit 1)) + 1 from c where c.k = t1.id) from a t1",
 		"select t1.id, (select coalesce(min((select max(t17.d) from (select sum(k) over () as c1 from a) t12 join a t17 on t12.c1 = t17.id)), date '2020-01-31') from c t11 where t11.k = t1.id) as c1 from a t1",
+	}
+	statements["reductions of lists"] = []string{
+		"select list_reduce([1, 2, 3], (a, b) -> a + b), list_reduce([x], (a, b) -> a * b), list_reduce([x, k, 3], (a, b, i) -> a + b * i, 10), list_reduce(null, (a, b) -> a + b), list_reduce([x, k, 3], (a, b, i) -> a + b * i) from a",
+		"select list_reduce([], (a, b) -> a + b, 5), list_reduce([s, 'b'], (a, b) -> a || b, 'x'), list_reduce([x, null, k], (a, b) -> coalesce(a, 0) + coalesce(b, 0)), list_reduce([1, 2], lambda a, b: a + b), list_reduce([[x], [2, k]], (a, b) -> a || b) from a",
+		"select list_reduce(['a', 'b'], (a, b) -> a || b, null), list_reduce([1, 2, 3], (a, b) -> a + b, 0.5), list_reduce([1, 2], (a, b) -> a + b + 0.5), list_reduce([true], (x, y) -> x and y, false), list_reduce([1.5, 2], (a, b) -> a + b, 1), list_reduce([x, k], (a, b) -> case when a > b then a else b end) from a",
+		"select list_transform([x, k], e -> list_reduce([e, id, 1], (a, b) -> a - b)) from a",
 	}
 	statements["comparisons of nested values"] = []string{
 		"select a.id, b.id from a join b on [a.k, a.k] = [3, b.id]", "select a.id, b.id from a join b on [a.k] = [b.z]", "select a.id, b.id from a left join b on [a.s] = [b.s] and [a.id] <> [b.id]", "select b.id, c.id from b full join b c on [b.v, b.id] = [c.v, c.id]",
