@@ -66,7 +66,7 @@ func (t *translation) query(s *scope, q *tree.Query) output {
 		q = &tree.Query{Position: q.Position, Limit: q.Limit, Offset: q.Offset}
 	}
 	for _, key := range t.orderKeys(q.OrderBy) {
-		v, _ := t.positioned(key.Expr, out.columns)
+		v := t.orderOfSets(key.Expr, out.columns)
 		if v == nil {
 			translated := t.expr(inner, key.Expr)
 			v = t.attach(&out.relation, t.settled(translated), "order")

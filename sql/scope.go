@@ -23,6 +23,8 @@ type column struct {
 	bits int
 	// isNull is set for columns of nulls, which take the type of the other operand.
 	isNull bool
+	// others are the names that a column of a set operation has on the right sides: ORDER BY can use them.
+	others []string
 }
 
 // value returns the column as an expression.

@@ -44,6 +44,10 @@ func init() {
 		"select try_cast(u as date), try_cast(u as double), try_cast(u as boolean) from (select u || s as u from (values (' 12 '), ('2020-02-29 '), ('  2020-02-29'), (' 1.5'), ('true '), ('')) t(u), (select '' as s) q)",
 		"select try_cast(u as integer), try_cast(u as bigint) from (select u || s as u from (values (' 12 '), ('7 '), (' 1 2'), (' '), ('2.5'), ('-2.5'), ('2.49'), ('1e3'), ('-0.99'), ('x1'), ('1e300'), ('300.4')) t(u), (select '' as s) q)", "select try_cast(m::varchar as integer), try_cast(m::varchar as smallint) from a",
 	}
+	statements["types and orders of set operations"] = []string{
+		"select 1 as c union all select 'asdf'", "select id from a union select s from a", "select d, m from a union all select s, s from a", "select s, t from b union all select k::varchar, s from b", "select s from a except select id from a", "select f as c from a union all by name select s as c from a",
+		"* select k from a union select w from c order by w", "* select k, id from a union all select w, k from c order by W desc nulls first, id, 1 limit 9", "* select k as x from a union select z from b union select w from c order by z, w", "select null as a union all select 'x' union all select 1",
+	}
 	statements["aggregates of subqueries with windows"] = []string{
 		"select t1.id, (select coalesce(min((select max(x) over () from a limit 1)), 3) from c t11 where t11.k = t1.id) as c1 from a t1", "select t1.id, (select count((select sum(k) over () from b limit 1)) + 1 from c where c.k = t1.id) from a t1",
 		"select t1.id, (select coalesce(min((select max(t17.d) from (select sum(k) over () as c1 from a) t12 join a t17 on t12.c1 = t17.id)), date '2020-01-31') from c t11 where t11.k = t1.id) as c1 from a t1",
