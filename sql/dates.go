@@ -77,7 +77,7 @@ func (t *translation) time(at tree.Node, v value) value {
 // truncations are the units of date_trunc.
 var truncations = []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond"}
 
-// dateTrunc rounds down to a unit. The result is a date for units from a day on, as in DuckDB, and else a timestamp.
+// dateTrunc rounds down to a unit. A date stays a date for units from a day on, and else becomes a timestamp.
 func dateTrunc(t *translation, at *tree.Call, list []value) value {
 	name := strings.ToLower(t.literalText(at, list[0], "the unit"))
 	if other, ok := partAliases[name]; ok {
@@ -91,11 +91,7 @@ func dateTrunc(t *translation, at *tree.Call, list []value) value {
 	if isDate(v.dataType) && place > slices.Index(truncations, "day") {
 		return t.cast(at, v, timestampType)
 	}
-	truncated := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Truncate(name) }, v)
-	if stamp, ok := truncated.dataType.(*arrow.TimestampType); ok && stamp.TimeZone == "" && place <= slices.Index(truncations, "day") {
-		return t.cast(at, truncated, dateType)
-	}
-	return truncated
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Truncate(name) }, v)
 }
 
 // dateDiff is the number of boundaries of a unit between two times.

@@ -81,8 +81,8 @@ func (t *translation) commonStruct(at tree.Node, a, b *arrow.StructType) arrow.D
 }
 
 // fieldNamed returns the field of a name, without regard to case.
-func fieldNamed(of *arrow.StructType, name string) (field arrow.Field, ok bool) {
-	for _, f := range of.Fields() {
+func fieldNamed(record *arrow.StructType, name string) (field arrow.Field, ok bool) {
+	for _, f := range record.Fields() {
 		if strings.EqualFold(f.Name, name) {
 			return f, true
 		}

@@ -70,18 +70,20 @@ func (z zip) Run(ctx context.Context, operands []*column.Column, options kernels
 		if err != nil {
 			return nil, errors.Join(err, s.Release(), release.All(children))
 		}
-		of, elements, err := l.all(&call)
+		spans, elements, err := l.all(&call)
 		if err != nil {
 			return nil, errors.Join(err, s.Release(), release.All(children))
 		}
 		children = append(children, elements)
 		if s == nil {
-			s = of
+			s = spans
 			continue
 		}
-		isAsLong := of.total == s.total
-		if err := of.Release(); err != nil || !isAsLong {
-			return nil, errors.Join(fmt.Errorf("the lists have different lengths: %w", device.ErrInvalidValue), err, s.Release(), release.All(children))
+		if spans.total != s.total {
+			err = fmt.Errorf("the lists have different lengths: %w", device.ErrInvalidValue)
+		}
+		if err = errors.Join(err, spans.Release()); err != nil {
+			return nil, errors.Join(err, s.Release(), release.All(children))
 		}
 	}
 	zipped, err := z.lists(&call, s, operands[0], children)

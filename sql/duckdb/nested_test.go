@@ -48,7 +48,6 @@ func init() {
 		"select 1 as c union all select 'asdf'", "select id from a union select s from a", "select d, m from a union all select s, s from a", "select s, t from b union all select k::varchar, s from b", "select s from a except select id from a", "select f as c from a union all by name select s as c from a",
 		"* select k from a union select w from c order by w", "* select k, id from a union all select w, k from c order by W desc nulls first, id, 1 limit 9", "* select k as x from a union select z from b union select w from c order by z, w", "select null as a union all select 'x' union all select 1",
 	}
-	statements["date_trunc as text"] = []string{"select date_trunc('week', t)::varchar, date_trunc('hour', t)::varchar, date_trunc('day', t) + interval 1 hour, date_trunc('month', t) = timestamp '2020-01-01 00:00:00', date_trunc('year', d::timestamp)::varchar, date_trunc('month', d)::varchar from a join b using (id)"}
 	statements["aggregates of subqueries with windows"] = []string{
 		"select t1.id, (select coalesce(min((select max(x) over () from a limit 1)), 3) from c t11 where t11.k = t1.id) as c1 from a t1", "select t1.id, (select count((select sum(k) over () from b limit 1)) + 1 from c where c.k = t1.id) from a t1",
 		"select t1.id, (select coalesce(min((select max(t17.d) from (select sum(k) over () as c1 from a) t12 join a t17 on t12.c1 = t17.id)), date '2020-01-31') from c t11 where t11.k = t1.id) as c1 from a t1",
