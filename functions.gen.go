@@ -669,6 +669,19 @@ func (e Expr) ListGet(index int) Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return nested.Get(e, index) })
 }
 
+// ListTake is the list of the elements of a list at positions, a list of integers. The first
+// element has position 0; a negative position counts from the end. An element that does not exist
+// is null.
+func (e Expr) ListTake(positions Expression) Expr { return binary(e, positions, nested.Take) }
+
+// ListZip is the list of structs of the elements at each position of lists, whose names are those
+// of the fields. It is as long as the longest list; elements that another one lacks are null.
+func ListZip(lists ...Expression) Expr { return zipOf(unpack(lists)) }
+
+// ListFlatten is the list of the elements of the lists in a list. Null ones among these have no
+// elements.
+func (e Expr) ListFlatten() Expr { return unary(e, nested.Flatten) }
+
 // Sequence is the list of the integers from 0 to e, e excluded: Explode of it repeats a row e
 // times.
 func (e Expr) Sequence() Expr { return unary(e, nested.Sequence) }

@@ -75,11 +75,17 @@ func (e Expr) field(name string) Expr {
 }
 
 // structOf is [Struct].
-func structOf(fields []Expr) Expr {
+func structOf(fields []Expr) Expr { return named(nested.Struct, fields) }
+
+// zipOf is [ListZip].
+func zipOf(lists []Expr) Expr { return named(nested.Zip, lists) }
+
+// named is a function of expressions and their names.
+func named(f func(fields ...expr.Expr) expr.Expr, fields []Expr) Expr {
 	return apply(func(values []expr.Expr) expr.Expr {
 		for i := range values {
 			values[i] = fields[i].named()
 		}
-		return nested.Struct(values...)
+		return f(values...)
 	}, fields...)
 }

@@ -161,6 +161,7 @@ func TestElements(t *testing.T) {
 			"window":   {q.Select(prices.ListEval(element.Sub(id.Sum()))), []string{"[-7,-9,null]", "(null)", "[-3]", "[]"}},
 			"groups":   {q.GroupBy(id.Mod(2).As("odd")).Agg(id.List().ListEval(gpuframe.Element().Mul(id.Max())).As("l")).Sort(gpuframe.Col("odd")), []string{"0 [8,16]", "1 [3,9]"}},
 			"names":    {q.Select(prices.ListEvalWith(gpuframe.ElementNames{Element: "x", Index: "i"}, gpuframe.Col("x").Mul(gpuframe.Col("i")))), []string{"[0,1,null]", "(null)", "[0]", "[]"}},
+			"take":     {q.Select(prices.ListTake(id.Sequence().ListEval(element.Neg()))), []string{"[3]", "[null,null]", "[7,7,null]", "[null,null,null,null]"}},
 			"unique":   {q.Select(gpuframe.ConcatList(prices, prices, id.Cast(arrow.PrimitiveTypes.Float64)).ListUnique()), []string{"[3,1,null]", "(null)", "[7,3]", "[4]"}},
 			"join":     {q.Select(gpuframe.ConcatList(gpuframe.Col("owner").Field("name"), gpuframe.Col("owner").Field("name")).ListJoin("/")), []string{"Ada/Ada", "", "", "Max/Max"}},
 			"no rows":  {q.Filter(id.Gt(9)).Select(prices.ListFilter(element.Gt(id)).ListEval(element.Mul(id)).ListUnique()), nil},

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/expr/catalog"
 	"github.com/gpuframe/gpuframe/sql/tree"
@@ -70,7 +72,7 @@ func init() { // the aggregates refer to the table
 	deviation := aggregate{least: 1, most: 1, make: ofDoubles(gpuframe.Expr.StdDev)}
 	mean := aggregate{least: 1, most: 1, make: average}
 	first := aggregate{least: 1, most: 1, ordered: true, make: simple(gpuframe.Expr.First)}
-	collected := aggregate{least: 1, most: 1, ordered: true, make: simple(gpuframe.Expr.List)}
+	collected := aggregate{least: 1, most: 1, ordered: true, make: collect}
 	joined := aggregate{least: 1, most: 2, ordered: true, make: joinTexts}
 	atMax, atMin := atExtreme(gpuframe.Expr.AtMax), atExtreme(gpuframe.Expr.AtMin)
 	discrete := refused("a quantile without interpolation is not supported as a window, or of rows with other aggregates of the query around it: use quantile_cont")
@@ -138,6 +140,13 @@ func aggregateOf(name string) (a aggregate, ok bool) {
 func isAggregate(name string) bool {
 	_, ok := aggregateOf(name)
 	return ok
+}
+
+// collect is the list of the values of rows, or null without rows.
+func collect(t *translation, at *tree.Call, list []value) value {
+	values := t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].List() }, list[0])
+	values.dataType = arrow.ListOf(list[0].dataType)
+	return t.nullWhere(at, values, t.binary(at, "=", t.length(at, values), constant(int64(0))))
 }
 
 // count is the number of rows, or of values that are not null.

@@ -13,9 +13,16 @@ import (
 
 // nullOf returns the null of a type.
 func (t *translation) nullOf(dataType arrow.DataType) value {
-	v := value{expr: gpuframe.LitOf(dataType, nil), dataType: dataType, null: true, uses: columnSet{}}
-	if list, ok := dataType.(arrow.ListLikeType); ok {
-		v.expr = gpuframe.LitOf(int64Type, nil).Sequence().ListEval(t.nullOf(list.Elem()).expr)
+	v := value{expr: gpuframe.LitOf(concreteType(dataType), nil), dataType: dataType, null: true, uses: columnSet{}}
+	switch x := dataType.(type) {
+	case arrow.ListLikeType:
+		v.expr = t.repeated(t.nullOf(x.Elem()), gpuframe.LitOf(int64Type, nil))
+	case *arrow.StructType:
+		fields := make([]gpuframe.Expression, x.NumFields())
+		for i, f := range x.Fields() {
+			fields[i] = t.nullOf(f.Type).expr.As(f.Name)
+		}
+		v.expr = t.repeated(value{expr: gpuframe.Struct(fields...)}, gpuframe.LitOf(int64Type, int64(0))).ListGet(0)
 	}
 	return v
 }
@@ -155,19 +162,21 @@ func (t *translation) convert(at tree.Node, v value, to arrow.DataType) value {
 	case arrow.TypeEqual(v.dataType, to):
 		return v
 	case isList(v.dataType) && isList(to):
-		return t.ofElements(at, v, t.elementType(at, placeholder(to)))
-	case isList(v.dataType) || isList(to):
+		return t.ofElements(at, v, elementOf(to))
+	case isStruct(v.dataType) && isStruct(to):
+		return t.convertStruct(at, v, to.(*arrow.StructType))
+	case isNested(v.dataType) || isNested(to):
 		t.fail(at, "%s cannot be converted to %s", typeName(v.dataType), typeName(to))
 	case isFloat(v.dataType) && isInteger(to):
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Round().Cast(to) }, v)
 	case isFloat(v.dataType) && isText(to):
 		t.fail(at, "floats as text are not supported: round and convert to decimal first, or use format_float, which has another form than DuckDB's")
 	case isDecimal(v.dataType) && isText(to):
-		t.fail(at, "decimals as text are not supported: convert to bigint or double first")
+		return t.decimalAsText(at, v)
 	case isDate(v.dataType) && isText(to):
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].FormatTime("%Y-%m-%d") }, v)
 	case isTimestamp(v.dataType) && isText(to):
-		t.fail(at, "timestamps as text are not supported: use strftime(value, '%%Y-%%m-%%d %%H:%%M:%%S')")
+		return t.timestampAsText(at, v)
 	case isNumber(v.dataType) && (isDate(to) || isTimestamp(to)), isNumber(to) && (isDate(v.dataType) || isTimestamp(v.dataType)):
 		t.fail(at, "%s cannot be converted to %s", typeName(v.dataType), typeName(to))
 	}
@@ -183,30 +192,36 @@ func literalAsText(v value) string {
 	return ""
 }
 
-// cast converts as gpuframe does.
+// cast converts as gpuframe does. Spaces around the text of a number or a time do not matter, as in DuckDB.
 func (t *translation) cast(at tree.Node, v value, to arrow.DataType) value {
 	if v.null {
 		return t.nullOf(to)
 	}
+	if isText(v.dataType) && !v.isConstant() && (isNumber(to) || isDate(to) || isTimestamp(to)) {
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+			if trimmed := list[0].Trim(); isInteger(to) {
+				return gpuframe.Coalesce(trimmed.Cast(to), roundedText(trimmed).Cast(to))
+			}
+			return list[0].Trim().Cast(to)
+		}, v)
+	}
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Cast(to) }, v)
 }
 
-// commonType returns the type of a choice between two values.
-func (t *translation) commonType(at tree.Node, a, b arrow.DataType) arrow.DataType {
-	if arrow.TypeEqual(a, b) {
-		return a
-	}
-	if isInteger(a) && isInteger(b) && (a.ID() == arrow.UINT64) != (b.ID() == arrow.UINT64) {
-		return wideType
-	}
-	chosen := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
-		return gpuframe.If(list[0].IsNull(), list[1], list[0])
-	}, placeholder(a), placeholder(b))
-	return chosen.dataType
+// roundedText is the number of a text with digits behind the point, rounded half away from zero, if a double has it
+// exactly.
+func roundedText(text gpuframe.Expr) gpuframe.Expr {
+	const most = 1 << 52
+	x := text.Cast(floatType)
+	rounded := gpuframe.If(x.Lt(0.0), x.Neg().Add(0.5).Floor().Neg(), x.Add(0.5).Floor())
+	return gpuframe.If(x.Abs().Lt(float64(most)), rounded, gpuframe.LitOf(floatType, nil))
 }
 
 // placeholder returns a value of a type, to find types with.
 func placeholder(dataType arrow.DataType) value {
+	if dataType.ID() == arrow.NULL {
+		return value{null: true, uses: columnSet{}}
+	}
 	return value{expr: gpuframe.Col("placeholder"), dataType: dataType, uses: columnSet{}}
 }
 

@@ -101,7 +101,7 @@ func (t *translation) unsupported(e tree.Expr) {
 	case *tree.Row:
 		t.fail(e, "rows of values are not supported here: compare each value, joined by AND")
 	case *tree.Lambda:
-		t.fail(e, "a lambda is possible as an argument of list_transform and list_filter only, it is not supported here")
+		t.fail(e, "a lambda is possible as an argument of list_transform, list_filter and list_reduce only, it is not supported here")
 	case *tree.Collate:
 		t.fail(e, "COLLATE is not supported: texts are compared by bytes; use lower(…)")
 	case *tree.Default:
@@ -267,6 +267,9 @@ func (t *translation) distinct(at tree.Node, a, b value) value {
 		return t.not(at, t.isNull(at, b))
 	case b.null:
 		return t.not(at, t.isNull(at, a))
+	case isNested(a.dataType) || isNested(b.dataType):
+		both = t.alike(at, both)
+		return t.binary(at, "<>", t.order(at, both[0], both[1]), constant(int64(0)))
 	}
 	if a.isConstant() {
 		a, b = b, a
@@ -375,6 +378,9 @@ func (t *translation) cases(at tree.Node, conditions, results []value) value {
 		return results[0]
 	}
 	results = t.alike(at, results)
+	if isNested(results[0].dataType) {
+		return t.nestedChoice(at, conditions, results)
+	}
 	n := len(conditions)
 	chosen := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
 		chosen := gpuframe.Case()
@@ -422,9 +428,12 @@ func (t *translation) structValue(s *scope, e *tree.Struct) value {
 	var types []arrow.Field
 	var fields []gpuframe.Expression
 	for _, f := range e.Fields {
-		v := t.settled(t.expr(s, f.Value))
+		v := t.expr(s, f.Value)
 		if v.interval != nil {
 			t.fail(f.Value, "an interval cannot be a field of a struct")
+		}
+		if v.null && v.dataType == nil {
+			v = t.nullOf(arrow.Null)
 		}
 		result.uses.add(v.uses)
 		types = append(types, arrow.Field{Name: f.Name.Text, Type: v.dataType, Nullable: true})

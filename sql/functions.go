@@ -60,6 +60,7 @@ var takesNulls = map[string]bool{
 	"coalesce": true, "ifnull": true, "nullif": true, "if": true, "greatest": true, "least": true, "concat": true, "concat_ws": true,
 	"list_value": true, "list_pack": true, "list_concat": true, "list_cat": true, "array_concat": true, "array_cat": true, "list_append": true, "array_append": true, "array_push_back": true,
 	"list_prepend": true, "array_prepend": true, "array_push_front": true, "list_position": true, "list_indexof": true, "array_position": true, "array_indexof": true,
+	"list_zip": true, "array_zip": true, "list_resize": true, "array_resize": true, "list_intersect": true, "array_intersect": true,
 }
 
 // functions are the functions of SQL by their names, and by those that other functions have in SQL.
@@ -201,6 +202,9 @@ func (t *translation) call(s *scope, e *tree.Call) value {
 	if isEvaluation[name] || isFilter[name] {
 		return t.lambdaCall(s, e, name)
 	}
+	if isReduction[name] {
+		return t.reduction(s, e, name)
+	}
 	f, known := functions[name]
 	for _, a := range e.Args {
 		if a.Name.Text != "" {
@@ -250,7 +254,11 @@ func (t *translation) coalesced(at tree.Node, list ...value) value {
 	if areNull(list) {
 		return list[0]
 	}
-	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Coalesce(anys(list)...) }, t.alike(at, list)...)
+	list = t.alike(at, list)
+	if isNested(list[0].dataType) {
+		return t.firstNested(at, list)
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Coalesce(anys(list)...) }, list...)
 }
 
 func anys(list []gpuframe.Expr) []any {

@@ -121,9 +121,12 @@ func hasColumn(e tree.Expr) (has bool) {
 	return has
 }
 
-// hasWindow reports whether an expression has a window function.
+// hasWindow reports whether an expression has a window function. Those of its subqueries are not its own.
 func hasWindow(e tree.Expr) (has bool) {
 	walk(e, func(n tree.Node) bool {
+		if _, isQuery := n.(*tree.Query); isQuery {
+			return false
+		}
 		if c, ok := n.(*tree.Call); ok && c.Over != nil {
 			has = true
 		}

@@ -247,15 +247,15 @@ func (t *translation) term(s *scope, e tree.Expr) condition {
 	return c
 }
 
-// keys returns two values as the keys of a join, or nil if they are none. Numbers of different kinds get
-// one type.
+// keys returns two values as the keys of a join, or nil if they are none. Numbers of different kinds, lists and
+// structs get one type.
 func (t *translation) keys(at tree.Node, x, y value) (left, right *value) {
 	both := t.unified(at, x, y)
 	if both[0].null || both[1].null {
 		return nil, nil
 	}
 	x, y = both[0], both[1]
-	if isDecimal(x.dataType) != isDecimal(y.dataType) || isFloat(x.dataType) != isFloat(y.dataType) {
+	if isDecimal(x.dataType) != isDecimal(y.dataType) || isFloat(x.dataType) != isFloat(y.dataType) || isNested(x.dataType) {
 		both = t.alike(at, both)
 	}
 	return &both[0], &both[1]

@@ -89,7 +89,7 @@ func (t *translation) onElements(s *scope, at tree.Node, list value, variables [
 		if len(variables) == 2 {
 			s.variables = append(s.variables, variable{variables[1].Text, number})
 		}
-		return t.settled(t.expr(s, body))
+		return t.expr(s, body)
 	})
 }
 
@@ -101,7 +101,10 @@ func (t *translation) eachElement(at tree.Node, list value, filters bool, f func
 	}
 	columns := gpuframe.ElementNames{Element: t.unique("element"), Index: t.unique("index")}
 	element := value{expr: gpuframe.Col(columns.Element), dataType: t.elementType(at, list), uses: columnSet{}}
-	v := f(element, value{expr: gpuframe.Col(columns.Index).Add(1), dataType: int64Type, uses: columnSet{}})
+	if element.dataType.ID() == arrow.NULL {
+		element = value{null: true, uses: columnSet{}}
+	}
+	v := t.settled(f(element, value{expr: gpuframe.Col(columns.Index).Add(1), dataType: int64Type, uses: columnSet{}}))
 	if v.interval != nil {
 		t.fail(at, "an interval cannot be an element of a list")
 	}

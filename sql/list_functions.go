@@ -14,6 +14,11 @@ import (
 // listFunctions returns the functions of lists by their names.
 func listFunctions() map[string]function {
 	table := map[string]function{}
+	add := func(names string, f function) {
+		for name := range strings.FieldsSeq(names) {
+			table[name] = f
+		}
+	}
 	for names, f := range map[string]function{
 		"list_value list_pack": {1, many, func(t *translation, at *tree.Call, list []value) value { return t.listOf(at, list) }},
 		"list_contains array_contains list_has array_has": {2, 2, func(t *translation, at *tree.Call, list []value) value {
@@ -55,9 +60,12 @@ func listFunctions() map[string]function {
 			return t.sliced(at, list[0], list[1], list[2])
 		}},
 		"list_sort array_sort": {1, 3, listSort},
-		"list_sum array_sum":   ofNumbers(gpuframe.Expr.ListSum),
-		"list_min array_min":   listExtreme(gpuframe.Expr.ListMin, gpuframe.Expr.ListSort),
-		"list_max array_max":   listExtreme(gpuframe.Expr.ListMax, gpuframe.Expr.ListSortDescending),
+		"list_reverse_sort array_reverse_sort": {1, 2, func(t *translation, at *tree.Call, list []value) value {
+			return listSort(t, at, append([]value{list[0], constant("desc")}, list[1:]...))
+		}},
+		"list_sum array_sum": ofNumbers(gpuframe.Expr.ListSum),
+		"list_min array_min": listExtreme(gpuframe.Expr.ListMin, gpuframe.Expr.ListSort),
+		"list_max array_max": listExtreme(gpuframe.Expr.ListMax, gpuframe.Expr.ListSortDescending),
 		"list_avg array_avg": {1, 1, func(t *translation, at *tree.Call, list []value) value {
 			if isDecimal(t.elementType(at, list[0])) {
 				list[0] = t.ofElements(at, list[0], floatType)
@@ -74,9 +82,13 @@ func listFunctions() map[string]function {
 		"range":                           {1, 3, series(false)},
 		"generate_series":                 {1, 3, series(true)},
 	} {
-		for name := range strings.FieldsSeq(names) {
-			table[name] = f
-		}
+		add(names, f)
+	}
+	for names, f := range pairFunctions() {
+		add(names, f)
+	}
+	for names, f := range listStatistics() {
+		add(names, f)
 	}
 	return table
 }
@@ -120,28 +132,30 @@ func (t *translation) withoutNulls(at tree.Node, list value) value {
 // listOf is the list of some values.
 func (t *translation) listOf(at tree.Node, items []value) value {
 	if areNull(items) {
-		for i := range items {
-			items[i] = t.settled(items[i])
-		}
+		return t.nullsList(len(items))
 	}
 	items = t.alike(at, items)
-	if isList(items[0].dataType) {
-		t.fail(at, "lists of lists of expressions are not supported")
-	}
 	for i, v := range items {
-		if v.isConstant() && !v.null {
-			items[i].expr = t.literalColumn(v)
-		}
+		items[i].expr = t.asElement(v)
 	}
 	return t.concatenatedLists(gpuframe.ConcatList, items, items[0].dataType)
 }
 
-// literalColumn returns a literal with its type.
-func (t *translation) literalColumn(v value) gpuframe.Expr {
-	if isText(v.dataType) {
-		return v.expr
+// nullsList is a list of n nulls without a type.
+func (t *translation) nullsList(n int) value {
+	list := t.repeated(t.nullOf(arrow.Null), gpuframe.LitOf(int64Type, int64(n)))
+	return value{expr: list, dataType: arrow.ListOf(arrow.Null), uses: columnSet{}}
+}
+
+// asElement returns a value as an argument of ConcatList that is one element.
+func (t *translation) asElement(v value) gpuframe.Expr {
+	switch {
+	case isNested(v.dataType):
+		return t.repeated(v, gpuframe.LitOf(int64Type, int64(1)))
+	case v.isConstant() && !v.null && !isText(v.dataType): // with its type
+		return v.expr.Cast(v.dataType)
 	}
-	return v.expr.Cast(v.dataType)
+	return v.expr
 }
 
 // nullWhere is a list that is null where a condition is true.
@@ -199,8 +213,7 @@ func (t *translation) emptyList(element arrow.DataType) value {
 
 // nullList is a list of n nulls. It is null if n is.
 func (t *translation) nullList(n gpuframe.Expr, element arrow.DataType) gpuframe.Expr {
-	columns := gpuframe.ElementNames{Element: t.unique("element"), Index: t.unique("index")}
-	return n.Sequence().ListEvalWith(columns, gpuframe.LitOf(element, nil))
+	return t.repeated(t.nullOf(element), n)
 }
 
 // isList reports whether a type is that of lists.
@@ -227,14 +240,9 @@ func (t *translation) extended(at tree.Node, list, item value, before bool) valu
 		return t.listOf(at, []value{item})
 	}
 	both := t.alike(at, []value{item, placeholder(t.elementType(at, list))})
-	if isList(both[1].dataType) {
-		t.fail(at, "lists as elements are not supported here")
-	}
 	element := both[0].dataType
 	item = both[0]
-	if item.isConstant() && !item.null {
-		item.expr = t.literalColumn(item)
-	}
+	item.expr = t.asElement(item)
 	items := []value{t.ofElements(at, list, element), item}
 	if before {
 		items[0], items[1] = items[1], items[0]
@@ -339,7 +347,8 @@ func listAggregate(t *translation, at *tree.Call, list []value) value {
 }
 
 // listAggregates are the aggregates that are functions of lists too.
-var listAggregates = nameSet("sum", "min", "max", "avg", "count", "bool_and", "bool_or", "first", "last", "any_value", "string_agg")
+var listAggregates = nameSet("sum", "min", "max", "avg", "count", "bool_and", "bool_or", "first", "last", "any_value", "string_agg",
+	"var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev", "median", "approx_count_distinct")
 
 // listJoin is the texts of a list with a separator between them. It is null without texts.
 func listJoin(t *translation, at *tree.Call, list []value) value {

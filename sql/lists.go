@@ -37,28 +37,22 @@ func (t *translation) listLiteral(s *scope, e *tree.List) value {
 	if slices.ContainsFunc(items, func(v value) bool { return !v.isConstant() }) {
 		return t.listOf(e, items)
 	}
-	if s.rows.query == (gpuframe.Query{}) {
-		t.fail(e, "a list is not supported in %s: use it in WHERE, or in a derived table", s.clause)
+	if s.rows.query == (gpuframe.Query{}) { // in ON, which has no rows yet
+		return t.listOf(e, items)
 	}
 	return t.literalList(s, e, items)
 }
 
 func (t *translation) literalList(s *scope, at tree.Node, items []value) value {
-	if len(items) == 0 || areNull(items) {
-		for i := range items {
-			items[i] = t.settled(items[i])
-		}
-	} else {
+	element := arrow.DataType(arrow.Null)
+	if !areNull(items) {
 		items = t.unified(at, items...)
-	}
-	element := arrow.DataType(arrow.PrimitiveTypes.Int32)
-	if len(items) > 0 {
 		element = items[0].dataType
 		for _, v := range items[1:] {
 			element = t.commonType(at, element, v.dataType)
 		}
 	}
-	builder := array.NewListBuilder(memory.DefaultAllocator, element)
+	builder := array.NewListBuilder(memory.DefaultAllocator, concreteType(element))
 	defer builder.Release()
 	builder.Append(true)
 	for _, v := range items {
@@ -66,8 +60,8 @@ func (t *translation) literalList(s *scope, at tree.Node, items []value) value {
 			t.fail(at, "lists of %s are not supported as literals", typeName(element))
 		}
 	}
-	c := &column{id: t.unique("list"), dataType: builder.Type()}
-	literal := t.recordOf(c.id, c.dataType, builder)
+	c := &column{id: t.unique("list"), dataType: arrow.ListOf(element)}
+	literal := t.recordOf(c.id, builder.Type(), builder)
 	s.rows.query = s.rows.query.Join(literal, gpuframe.Cross)
 	return c.value()
 }
@@ -78,7 +72,7 @@ func (t *translation) subscript(at tree.Node, v, index value) value {
 	case v.dataType == nil:
 		return v
 	case v.dataType.ID() == arrow.STRUCT:
-		return t.field(at, v, t.literalText(at, index, "the name of a field"))
+		return t.field(at, v, t.fieldName(at, v, index))
 	case isText(v.dataType) && v.null:
 		return v
 	case isText(v.dataType):
@@ -92,11 +86,12 @@ func (t *translation) subscript(at tree.Node, v, index value) value {
 	}
 	element := t.elementType(at, v)
 	switch {
+	case element.ID() == arrow.NULL:
+		return value{null: true, uses: columnSet{}}
 	case index.null || v.null:
 		return t.nullOf(element)
 	case !index.isConstant():
-		same := t.eachElement(at, v, true, func(_, number value) value { return t.binary(at, "=", number, t.elementNumber(at, v, index)) })
-		return t.listCall(at, func(e gpuframe.Expr) gpuframe.Expr { return e.ListGet(0) }, same)
+		return t.elementAt(at, v, index)
 	}
 	n := t.whole(at, index, "the number of an element")
 	if n == 0 {
@@ -106,6 +101,26 @@ func (t *translation) subscript(at tree.Node, v, index value) value {
 		n-- // SQL counts from 1
 	}
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].ListGet(n) }, v)
+}
+
+// fieldName is the name of the field of a struct that a literal names or counts, from 1.
+func (t *translation) fieldName(at tree.Node, v, index value) string {
+	if n, ok := index.constant.(int64); ok {
+		record := v.dataType.(*arrow.StructType)
+		if n < 1 || n > int64(record.NumFields()) {
+			t.fail(at, "the struct has no field %d, it has %d fields", n, record.NumFields())
+		}
+		return record.Field(int(n) - 1).Name
+	}
+	return t.literalText(at, index, "the name of a field")
+}
+
+// elementAt is the element of a list with a number that is no literal.
+func (t *translation) elementAt(at tree.Node, list, number value) value {
+	conditions := []value{t.binary(at, ">", number, constant(int64(0))), t.binary(at, "<", number, constant(int64(0)))}
+	position := t.cases(at, conditions, []value{t.binary(at, "-", number, constant(int64(1))), number, t.nullOf(int64Type)})
+	taken := t.atPositions(list, t.listOf(at, []value{position}))
+	return value{expr: taken.expr.ListGet(0), dataType: elementOf(list.dataType), uses: taken.uses}
 }
 
 // elementNumber is the number of an element: a negative one counts from the end.

@@ -37,6 +37,10 @@ func (t *translation) binary(at tree.Node, op string, a, b value) value {
 		if both[0].null || both[1].null {
 			return t.nullOf(boolType)
 		}
+		if isNested(both[0].dataType) || isNested(both[1].dataType) {
+			both = t.alike(at, both)
+			return t.compareNested(at, op, both[0], both[1])
+		}
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return compare(list[0], list[1]) }, both...)
 	}
 	if v, ok := t.temporal(at, op, a, b); ok {

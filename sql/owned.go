@@ -55,6 +55,18 @@ func (o *ownedTables) add(frame *gpuframe.Frame) (*ownedTable, gpuframe.Query, e
 	return added, query, nil
 }
 
+// discard releases a table that has not got a name.
+func (o *ownedTables) discard(t *ownedTable) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	i := slices.Index(o.list, t)
+	if i < 0 { // close has released it
+		return nil
+	}
+	o.list = slices.Delete(o.list, i, i+1)
+	return t.frame.Release()
+}
+
 // errClosed is the error of CREATE TABLE after [Session.Close].
 var errClosed = fmt.Errorf("sql: create table: the session is closed: use a session that is open: %w", gpuframe.ErrClosed)
 

@@ -61,8 +61,12 @@ func (t *translation) query(s *scope, q *tree.Query) output {
 	}
 	inner := &scope{rows: &out.relation, clause: "ORDER BY of a set operation"}
 	var keys []gpuframe.Ordering
+	if q.OrderBy != nil && q.OrderBy.All {
+		keys = orderOfAll(out.columns, q.OrderBy)
+		q = &tree.Query{Position: q.Position, Limit: q.Limit, Offset: q.Offset}
+	}
 	for _, key := range t.orderKeys(q.OrderBy) {
-		v, _ := t.positioned(key.Expr, out.columns)
+		v := t.orderOfSets(key.Expr, out.columns)
 		if v == nil {
 			translated := t.expr(inner, key.Expr)
 			v = t.attach(&out.relation, t.settled(translated), "order")

@@ -23,6 +23,8 @@ type column struct {
 	bits int
 	// isNull is set for columns of nulls, which take the type of the other operand.
 	isNull bool
+	// others are the names that a column of a set operation has on the right sides: ORDER BY can use them.
+	others []string
 }
 
 // value returns the column as an expression.
@@ -247,6 +249,9 @@ func (t *translation) field(at tree.Node, v value, name string) value {
 	var candidates []string
 	for _, f := range record.Fields() {
 		if strings.EqualFold(f.Name, name) {
+			if f.Type.ID() == arrow.NULL {
+				return value{null: true, uses: columnSet{}}
+			}
 			return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Field(f.Name) }, v)
 		}
 		candidates = append(candidates, f.Name)

@@ -205,8 +205,8 @@ func (t *translation) keep(s *scope, e tree.Expr) {
 // projection is the columns of a SELECT in the making.
 type projection struct {
 	list []gpuframe.Expression
-	// exploded is the column of a list that has a row for each element, or empty.
-	exploded string
+	// exploded are the columns of lists that have a row for each element.
+	exploded []string
 }
 
 func (t *translation) addTo(p *projection, v value, name string) *column {
@@ -222,9 +222,10 @@ func (t *translation) project(s *scope, b *tree.Select, q *tree.Query, carried [
 	var p projection
 	var out output
 	s.clause = "SELECT"
+	lists := t.unnestedLists(s)
 	for _, i := range s.aliases {
 		if call := unnestOf(i.expr); call != nil {
-			out.columns = append(out.columns, t.unnestedItem(s, &p, call, i.name))
+			out.columns = append(out.columns, t.unnestedItem(s, &p, call, i.name, lists))
 			continue
 		}
 		v := t.itemValue(s, i)
@@ -253,8 +254,8 @@ func (t *translation) project(s *scope, b *tree.Select, q *tree.Query, carried [
 		qualify = t.addTo(&p, t.condition(b.Qualify, t.expr(s, b.Qualify)), "qualify").id
 	}
 	out.query = s.rows.query.Select(p.list...)
-	if p.exploded != "" {
-		out.query = out.query.ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true}, p.exploded)
+	if len(p.exploded) > 0 {
+		out.query = out.query.ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true}, p.exploded...)
 	}
 	if qualify != "" {
 		out.query = out.query.Filter(gpuframe.Col(qualify))
@@ -301,10 +302,7 @@ func (t *translation) sortColumns(s *scope, p *projection, columns []*column, b 
 	}
 	s.clause = "ORDER BY"
 	if q.OrderBy.All {
-		for _, c := range columns {
-			keys = append(keys, ordering(c, q.OrderBy.Keys[0]))
-		}
-		return keys
+		return orderOfAll(columns, q.OrderBy)
 	}
 	for _, key := range q.OrderBy.Keys {
 		before := len(p.list)
@@ -313,6 +311,14 @@ func (t *translation) sortColumns(s *scope, p *projection, columns []*column, b 
 			t.fail(key.Expr, "with DISTINCT, ORDER BY can only have expressions of the SELECT list")
 		}
 		keys = append(keys, ordering(c, key))
+	}
+	return keys
+}
+
+// orderOfAll returns the keys of ORDER BY ALL.
+func orderOfAll(columns []*column, o *tree.OrderBy) (keys []gpuframe.Ordering) {
+	for _, c := range columns {
+		keys = append(keys, ordering(c, o.Keys[0]))
 	}
 	return keys
 }

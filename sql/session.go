@@ -66,23 +66,27 @@ func NewWith(engine *gpuframe.Engine, options Options) *Session {
 
 // Register gives a query of the session's engine a name. It replaces a table or view of this name.
 func (s *Session) Register(name string, q gpuframe.Query) {
-	_ = s.put(table{name: name, query: q}) // only a table of CREATE TABLE has an error
+	_, _ = s.put(table{name: name, query: q}, true) // only a table of CREATE TABLE has an error
 }
 
-// put adds a table. It replaces the one of this name. A table of CREATE TABLE is an error after Close, which has
-// released it.
-func (s *Session) put(t table) error {
+// put adds a table. It replaces the one of this name, or reports that there is one and adds nothing. A table of CREATE
+// TABLE is an error after Close, which has released it.
+func (s *Session) put(t table, replaces bool) (exists bool, err error) {
 	s.mu.Lock()
 	if s.closed && t.owned != nil {
 		s.mu.Unlock()
-		return errClosed
+		return false, errClosed
 	}
-	before := s.tables[strings.ToLower(t.name)].owned
+	before, exists := s.tables[strings.ToLower(t.name)]
+	if exists && !replaces {
+		s.mu.Unlock()
+		return true, nil
+	}
 	s.tables[strings.ToLower(t.name)] = t
 	s.mu.Unlock()
 	s.kept.forget()
-	s.owned.drop(before)
-	return nil
+	s.owned.drop(before.owned)
+	return exists, nil
 }
 
 // forget removes a name.

@@ -70,14 +70,42 @@ func valueOr(c *column) value {
 // isNullColumn reports whether all values of a column of a set operation are null without a type.
 func isNullColumn(c *column) bool { return c == nil || c.isNull }
 
+// alikeRows returns two values with the type of the rows of a set operation: text if one of them is.
+func (t *translation) alikeRows(at tree.Node, a, b value) []value {
+	if a.dataType == nil || b.dataType == nil || isNested(a.dataType) || isNested(b.dataType) || isText(a.dataType) == isText(b.dataType) {
+		return t.alikeTypes(at, a, b)
+	}
+	return []value{t.asText(at, a), t.asText(at, b)}
+}
+
+// orderOfSets returns the column of a set operation that a key of ORDER BY names, also by a name of the right side.
+func (t *translation) orderOfSets(e tree.Expr, columns []*column) *column {
+	if c, ok := t.positioned(e, columns); ok {
+		return c
+	}
+	named, ok := e.(*tree.Column)
+	if !ok || len(named.Name) > 1 || slices.ContainsFunc(columns, func(c *column) bool { return strings.EqualFold(c.name, named.Name[0].Text) }) {
+		return nil
+	}
+	isSame := func(name string) bool { return strings.EqualFold(name, named.Name[0].Text) }
+	i := slices.IndexFunc(columns, func(c *column) bool { return slices.ContainsFunc(c.others, isSame) })
+	if i < 0 {
+		return nil
+	}
+	return columns[i]
+}
+
 // combined combines the rows of two queries. Columns have the names of the left one, and the type of both.
 func (t *translation) combined(at *tree.SetOperation, left, right output) output {
 	out := output{}
 	var l, r []gpuframe.Expression
 	for _, p := range t.pairs(at, left.columns, right.columns) {
-		both := t.alikeTypes(at, valueOr(p.left), valueOr(p.right))
+		both := t.alikeRows(at, valueOr(p.left), valueOr(p.right))
 		c := cmp.Or(p.left, p.right)
 		out.columns = append(out.columns, &column{table: c.table, name: c.name, id: t.unique(c.name), dataType: both[0].dataType, isNull: isNullColumn(p.left) && isNullColumn(p.right)})
+		if p.left != nil && p.right != nil {
+			out.columns[len(out.columns)-1].others = append(slices.Clip(p.left.others), p.right.name)
+		}
 		id := out.columns[len(out.columns)-1].id
 		l, r = append(l, both[0].expr.As(id)), append(r, both[1].expr.As(id))
 	}

@@ -137,17 +137,15 @@ func (t *translation) execute(statement tree.Statement) (rows int64) {
 func (t *translation) create(c *tree.Create) (rows int64) {
 	name := c.Name[len(c.Name)-1].Text
 	if _, exists := t.session.lookup(name); exists && !c.Replace {
-		if c.IfNotExists {
-			return 0
-		}
-		t.fail(c.Name[0], "%q exists: drop it, or use CREATE OR REPLACE", name)
+		t.failExisting(c)
+		return 0
 	}
 	q := t.result(c.Query)
 	if len(c.Columns) > 0 {
 		q = t.renamed(c, q)
 	}
 	if c.View {
-		t.register(table{name: name, query: q, view: true})
+		t.register(c, table{name: name, query: q, view: true})
 		return 0
 	}
 	frame, err := q.Collect(t.ctx)
@@ -159,14 +157,33 @@ func (t *translation) create(c *tree.Create) (rows int64) {
 	if err != nil {
 		panic(abort{err})
 	}
-	t.register(table{name: name, query: query, owned: owned})
+	if !t.register(c, table{name: name, query: query, owned: owned}) {
+		return 0
+	}
 	return rows
 }
 
-// register gives a table its name.
-func (t *translation) register(created table) {
-	if err := t.session.put(created); err != nil {
+// register gives a table its name. Another statement can have made a table of that name since this one began: then the
+// new one is released, and is an error without IF NOT EXISTS.
+func (t *translation) register(c *tree.Create, created table) bool {
+	exists, err := t.session.put(created, c.Replace)
+	if exists && !c.Replace && created.owned != nil {
+		err = t.session.owned.discard(created.owned)
+	}
+	if err != nil {
 		panic(abort{err})
+	}
+	if exists && !c.Replace {
+		t.failExisting(c)
+		return false
+	}
+	return true
+}
+
+// failExisting fails for a name that exists, unless the statement has IF NOT EXISTS.
+func (t *translation) failExisting(c *tree.Create) {
+	if !c.IfNotExists {
+		t.fail(c.Name[0], "%q exists: drop it, or use CREATE OR REPLACE", c.Name[len(c.Name)-1].Text)
 	}
 }
 

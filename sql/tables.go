@@ -200,7 +200,7 @@ func (t *translation) unnested(s *scope, before *tableSet, item *tree.TableFunct
 	if c == nil {
 		v := t.listValue(t.below(s, rows, "the argument of unnest"), call)
 		c = t.attach(rows, v, name)
-		c.dataType, c.bits = v.dataType.(arrow.ListLikeType).Elem(), 0
+		c.dataType, c.bits = concreteType(elementOf(v.dataType)), 0
 		rows.query = rows.query.ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true}, c.id)
 	}
 	c.table, c.name = name, name

@@ -152,7 +152,7 @@ func (t *translation) typed(at tree.Node, f func(list []gpuframe.Expr) gpuframe.
 		exprs[i], probes[i] = a.expr, a.expr
 		if !a.isConstant() {
 			name := fmt.Sprintf("argument %d", i+1)
-			fields = append(fields, arrow.Field{Name: name, Type: a.dataType, Nullable: true})
+			fields = append(fields, arrow.Field{Name: name, Type: concreteType(a.dataType), Nullable: true})
 			probes[i] = gpuframe.Col(name)
 		}
 		result.uses.add(a.uses)

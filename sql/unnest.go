@@ -17,23 +17,49 @@ func unnestOf(e tree.Expr) *tree.Call {
 	return nil
 }
 
+// unnestedLists returns the lists of the items of SELECT that are unnest, if they are several: the rows have an element
+// of each, and null beyond those of a shorter list.
+func (t *translation) unnestedLists(s *scope) map[*tree.Call]value {
+	lists := map[*tree.Call]value{}
+	var longest []value
+	for _, i := range s.aliases {
+		if call := unnestOf(i.expr); call != nil {
+			list := t.listValue(s, call)
+			lists[call] = list
+			longest = append(longest, t.coalesced(call, t.length(call, list), constant(int64(0))))
+		}
+	}
+	if len(lists) < 2 {
+		return nil
+	}
+	for call, list := range lists {
+		n := functions["greatest"].call(t, call, longest)
+		lists[call] = t.atPositions(list, t.numbers(call, n))
+	}
+	return lists
+}
+
 // unnestedItem translates unnest as an item of SELECT: a row for each element of a list. exploded gets the column of a
-// list, whose rows follow when the columns are computed.
-func (t *translation) unnestedItem(s *scope, p *projection, call *tree.Call, name string) *column {
-	if c := t.elements(s.rows, call); c != nil {
-		return t.addTo(p, c.value(), name)
+// list, whose rows follow when the columns are computed. lists are those of several items.
+func (t *translation) unnestedItem(s *scope, p *projection, call *tree.Call, name string, lists map[*tree.Call]value) *column {
+	list, isOneOfSeveral := lists[call]
+	if !isOneOfSeveral {
+		if c := t.elements(s.rows, call); c != nil {
+			return t.addTo(p, c.value(), name)
+		}
+		list = t.listValue(s, call)
 	}
-	if p.exploded != "" {
-		t.fail(call, "SELECT has unnest twice, which is not supported: use unnest in FROM for one of them")
-	}
-	c := t.addTo(p, t.listValue(s, call), name)
-	c.dataType, c.bits, p.exploded = c.dataType.(arrow.ListLikeType).Elem(), 0, c.id
+	c := t.addTo(p, list, name)
+	c.dataType, c.bits, p.exploded = concreteType(elementOf(c.dataType)), 0, append(p.exploded, c.id)
 	return c
 }
 
 // listValue returns the argument of unnest.
 func (t *translation) listValue(s *scope, call *tree.Call) value {
 	v := t.expr(s, call.Args[0].Expr)
+	if v.null && v.dataType == nil {
+		return t.emptyList(arrow.Null)
+	}
 	if _, ok := v.dataType.(arrow.ListLikeType); !ok {
 		t.fail(call, "the argument of unnest is %s, expected a list", typeOf(v))
 	}

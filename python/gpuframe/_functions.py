@@ -556,6 +556,10 @@ class ListFunctions(Calls):
         """An element; a negative index counts from the end. It is null if the list is shorter, as with Polars' null_on_oob=True."""
         return self._call("list_get", index=index)
 
+    def gather(self, indices: IntoExpr) -> Expr:
+        """The elements at positions, which are a list of integers; a negative position counts from the end. An element that does not exist is null, as with Polars' null_on_oob=True."""
+        return self._call("list_take", indices)
+
     def eval(self, expr: IntoExpr) -> Expr:
         """The values of an expression on the elements, which are :func:`element`. Other columns have their value in the row of the list."""
         return self._call("list_eval", expr)

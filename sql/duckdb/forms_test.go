@@ -17,6 +17,8 @@ var forms = map[string][]string{
 		"list_position([{.number}, {number}], {number})", "len(range(abs({.number}) % 7, 5))", "list_max(generate_series(0, abs({.number}) % 5, 2))", "[{number}, {number}][abs({.number}) % 4]", "len([{number}, {number}, 3][abs({.number}) % 3:])",
 		"list_sum([e + i for e, i in [{number}, {.number}]])", "len([e for e in [{text}, {text}] if e > {'text}])", "list_unique([{number}, {number}, {'number}])", "list_count(list_concat([{number}], [{number}, null]))",
 		"list_sum(list_transform([{number}, 2], e -> len(list_filter([{.number}, 1, 5], d -> d < e))))", "list_first(list_append([{number}], {number}))", "list_last(list_prepend({number}, [{number}]))", "list_sort([{number}, {number}])[1]",
+		"coalesce(case when {bool} then [{number}, {.number}] end, [{number}])[{1|2}]", "(case when {bool} then {'a': {number}, 'b': {text}} else {'a': {number}, 'b': null} end).a", "len(flatten([[{number}], [], case when {bool} then [{number}, 1] end]))", "list_reverse([{number}, {.number}, 1])[{1|3}]",
+		"list_zip([{number}, {number}], [{.number}])[1][{1|2}]", "list_select([{number}, {number}, 3], [{2|3}, {1|9}])[1]", "list_resize([{number}, 2], 3, {.number})[3]", "len(list_where([{number}, {number}], [{bool}, {bool}]))", "len(coalesce(case when {bool} then [[{number}]] end, [[], [1]]))", "[[{number}], [{.number}, 1]][abs({.number}) % 3][1]",
 	},
 	"decimal": {
 		"({.decimal} + {.decimal})", "({.decimal} - {'decimal})", "abs({decimal})", "({.decimal} * {'decimal})", "round({.decimal}, {1|0|2})", "-({.decimal})", "greatest({.decimal}, {.decimal})",
@@ -25,11 +27,11 @@ var forms = map[string][]string{
 	"double": {
 		"({double} + {number})", "({double} - {double})", "({.double} * {'double})", "({number} / {number})", "({double} / {2|0|-4})", "abs({double})", "round({.double}, {1|0|2|-1})", "cast({decimal} as double)",
 		"{floor|ceil|trunc|sign}({double})", "sqrt(abs({double}))", "ln(abs({double}) + 1)", "log10(abs({double}) + 1)", "exp(least({double}, 3))", "pow({.double}, 2)", "cast({number} as double)",
-		"greatest({double}, {double})", "least({double}, {double})", "({decimal} / {decimal})", "epoch({timestamp})", "try_cast({text} as double)", "-({double})", "cos({number})", "list_avg([{number}, {number}])", "list_sum([e / 2 for e in [{.double}, {.number}]])",
+		"greatest({double}, {double})", "least({double}, {double})", "({decimal} / {decimal})", "epoch({timestamp})", "try_cast({text} as double)", "-({double})", "cos({number})", "list_avg([{number}, {number}])", "list_median([{number}, {.number}, {'number}])", "round(list_var_samp([{number}, {number}, 2]), 3)", "list_inner_product([{.number}, 1], [{.number}, {number}])", "list_sum([e / 2 for e in [{.double}, {.number}]])",
 	},
 	"text": {
 		"lower({text})", "upper({text})", "{text} || {text}", "substring({text}, {1|2|0|5}, {0|1|2|9})", "substring({text}, {1|2|-1})", "substring({text} from 2 for 2)", "left({text}, {0|1|3})", "concat({text}, 'x', {text})",
-		"replace({text}, {'o'|'a'|'bc'|''}, {'u'|''|'abc'})", "cast({number} as varchar)", "{trim|ltrim|rtrim}({text})", "reverse({text})", "repeat({text}, {0|1|2})", "regexp_replace({text}, '{[aeiou]|b+|^a}', '#', 'g')",
+		"replace({text}, {'o'|'a'|'bc'|''}, {'u'|''|'abc'})", "cast({number} as varchar)", "cast({.decimal} as varchar)", "cast({timestamp} as varchar)", "{text} || {.decimal}", "(case when {bool} then {'b': {text}} end).b", "array_to_string(list_reverse([{text}, {.text}, 'x']), '-')", "{trim|ltrim|rtrim}({text})", "reverse({text})", "repeat({text}, {0|1|2})", "regexp_replace({text}, '{[aeiou]|b+|^a}', '#', 'g')",
 		"strftime({date}, '%Y-%m-%d {|%j|%H}')", "cast({date} as varchar)", "cast({bool} as varchar)", "{text} || {number}", "concat({number}, '-', {date}, {bool})", "{'a': {number}, 'b': {text}}.b", "({text})[1:2]",
 		"strftime({timestamp}, '%H:%M:%S')", "({text})[{1|2|-1}]", "right({text}, {0|1|3})", "lpad({text}, {0|3|6}, '*')", "rpad({text}, {0|3|6}, '-')", "split_part({text}, 'b', {1|2|5})", "concat_ws('-', {text}, {text}, {number})",
 		"array_to_string([{text}, {text}, {'text}], '{-|, |}')", "array_to_string(list_transform([{text}, {.text}], e -> e || {text}), '/')", "trim({text}, '{a|ab|b]}')", "[{text}, {'text}][{1|2}]", "array_to_string(list_filter([{text}, {text}], (e, i) -> i {=|<} 2 and e <> {'text}), '')",
@@ -49,7 +51,7 @@ var forms = map[string][]string{
 		"{text} {~|similar to} '{[a-c]+|.*o|a|}'", "starts_with({text}, {'a'|'Os'|''})", "contains({text}, {'b'|''|'lo'})", "ends_with({text}, {'c'|'o'})", "regexp_matches({text}, '{b|^a|o$|[a-z][a-z]}')", "isnan({double})",
 		"({bool}) is {|not }{true|false|unknown}", "({bool}) = ({bool})", "({bool}) <> ({bool})", "case when {bool} then {bool} else {bool} end", "coalesce({bool}, {bool})",
 		"{SAME} in ({SAME})", "({number}, {text}) {=|<>} ({number}, {text})", "list_contains([{'number}, {number}, {'number}], {number})", "({number}, {date}) {<|>=} ({number}, {date})", "({number}, {text}) in (({number}, {text}), ({number}, 'a'))", "{number} in [1, {number}]", "isfinite({double})",
-		"list_contains([{number}, {.number}], {number})", "list_has_any([{number}, {number}], [{number}, {'number}])", "list_has_all([{number}, {.number}], [{number}])", "list_has([{text}, {'text}], {text})", "list_bool_{and|or}([e > {number} for e in [{number}, {number}]])",
+		"list_contains([{number}, {.number}], {number})", "list_has_any([{number}, {number}], [{number}, {'number}])", "list_has_all([{number}, {.number}], [{number}])", "list_has([{text}, {'text}], {text})", "[{number}, {number}] {=|<|<>|>=} [{number}, {.number}]", "[{text}] {=|<|>} [{text}, 'a']", "[{date}, {date}] is {|not }distinct from [{date}, {date}]", "{'a': {number}, 'b': {text}} {=|<|>=} {'a': {number}, 'b': {text}}", "list_contains([[{number}], [{number}, 1]], [{number}])", "case when {bool} then [{date}] end is null", "[{number}] in ([{number}], [{.number}, null])", "list_bool_{and|or}([e > {number} for e in [{number}, {number}]])",
 	},
 }
 

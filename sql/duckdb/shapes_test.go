@@ -85,9 +85,14 @@ func (g *generator) lists() string {
 	from, fields := g.from(1)
 	value, key := g.column(fields, g.pick("number", "text", "date")), g.column(fields, "number")
 	inner := fmt.Sprintf("select %s as k, list(%s order by %[2]s) as l, min({'p': %[1]s, 'q': %[2]s}.q) as s from %s%s group by 1", key, value, from, g.where(fields))
-	item := g.pick("l[1]", "l[2]", "l[-1]", "len(l)", "l[1:2]", "l[2:]", "l", "unnest(l)", "s", "list_contains(l, l[1])", "l is null", "len(l[1:2])", "{'a': k, 'b': l[1]}.b", "unnest(l[1:2])", "len(list_sort(l))")
+	item := g.pick("l[1]", "l[2]", "l[-1]", "len(l)", "l[1:2]", "l[2:]", "l", "unnest(l)", "s", "list_contains(l, l[1])", "l is null", "len(l[1:2])", "{'a': k, 'b': l[1]}.b", "unnest(l[1:2])", "len(list_sort(l))", "list_reverse(l)", "l[k]", "l[-1:] || l", "case when k > 1 then l end", "coalesce(case when k = 1 then l end, [])", "list_zip(l, [l[1]])[2][1]", "unnest(l), unnest(l[2:])", "unnest([k]), unnest(l)",
+		"list_transform(list_zip(l, list_reverse(l)), e -> e[1] = e[2])", "flatten([l, l[1:1]])", "l = list_reverse(l)", "[l, null, []]", "list_select(l, [2, 1])", "l < l[2:]", "list_resize(l, 2)", "list_filter([l, []], e -> len(e) > 1)")
 	if g.chance(4) {
 		return fmt.Sprintf("select k, u.e from (%s) x, unnest(x.l) u(e) where %s", inner, g.pick("true", "u.e is not null", "k > 0"))
+	}
+	if g.chance(8) {
+		other := fmt.Sprintf("select %s, [%s]", key, value)
+		return fmt.Sprintf("select k, l from (%s) x union all %s from %s", inner, g.pick(other, "select null, null", "select 1, []", "select 2, [null]"), from)
 	}
 	return fmt.Sprintf("select k, %s as c1 from (%s) x", item, inner)
 }

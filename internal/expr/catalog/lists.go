@@ -22,6 +22,18 @@ var lists = Section{"Lists, structs, maps", Elementwise, "no", []Row{
 			Doc:    "ListGet is an element of a list. The first one has index 0; a negative index counts from the end. It is null beyond the elements.",
 			Python: "list.get(index: int)", PythonDoc: "An element; a negative index counts from the end. It is null if the list is shorter, as with Polars' null_on_oob=True."},
 	}},
+	{Operands: "list, list of integers", Result: "list of the elements", Null: "no positions; an element that does not exist is null", Functions: []Function{
+		{Name: "list_take", Parameters: params{{Name: "positions", Type: Expression}}, Call: "nested.Take", Example: "list_take(stops, sequence(3))",
+			Doc:    "ListTake is the list of the elements of a list at positions, a list of integers. The first element has position 0; a negative position counts from the end. An element that does not exist is null.",
+			Python: "list.gather(indices: IntoExpr)", PythonDoc: "The elements at positions, which are a list of integers; a negative position counts from the end. An element that does not exist is null, as with Polars' null_on_oob=True."},
+	}},
+	{Operands: "lists", Result: "list of structs", Null: "a null list in front", Functions: []Function{
+		{Name: "list_zip", Free: true, Parameters: params{{Name: "lists", Type: Expressions}}, Body: "zipOf(unpack(lists))", Example: "list_zip(stops, delays)",
+			Doc: "ListZip is the list of structs of the elements at each position of lists, whose names are those of the fields. It is as long as the longest list; elements that another one lacks are null."},
+	}},
+	{Operands: "list of lists", Result: "list", Functions: []Function{
+		{Name: "list_flatten", Call: "nested.Flatten", Doc: "ListFlatten is the list of the elements of the lists in a list. Null ones among these have no elements."},
+	}},
 	{Operands: "integers", Result: "list of int64", Functions: []Function{
 		{Name: "sequence", Call: "nested.Sequence", Doc: "Sequence is the list of the integers from 0 to e, e excluded: Explode of it repeats a row e times.",
 			Python: "int_list()", PythonDoc: "The list of the integers from 0 to the value, the value excluded: ``explode`` of it repeats a row. Polars has ``int_ranges``."},

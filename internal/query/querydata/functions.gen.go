@@ -244,10 +244,13 @@ func catalogued() map[string]function {
 		"split_fields": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].SplitFields(o.member("separator").text(), o.member("names").texts()...)
 		}},
-		"list_length": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListLength() }},
-		"list_count":  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListCount() }},
-		"list_get":    {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListGet(o.member("index").count()) }},
-		"sequence":    {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Sequence() }},
+		"list_length":  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListLength() }},
+		"list_count":   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListCount() }},
+		"list_get":     {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListGet(o.member("index").count()) }},
+		"list_take":    {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListTake(a[1]) }},
+		"list_zip":     {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.ListZip(expressions(a[0:])...) }},
+		"list_flatten": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListFlatten() }},
+		"sequence":     {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Sequence() }},
 		"list_slice": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].ListSlice(o.member("from").count(), o.member("most").count())
 		}},
