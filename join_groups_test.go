@@ -28,8 +28,7 @@ type townRow struct {
 	Name string `gpuframe:"t_name"`
 }
 
-// visits are tables of persons, of whom each number occurs once or some several times or not at all, of their visits and
-// of their towns.
+// visits are tables of persons, with numbers that occur once, several times or never, of their visits and of their towns.
 type visits struct{ persons, visits, towns *gpuframe.Frame }
 
 func newVisits(t *testing.T, e *gpuframe.Engine, random *rand.Rand, persons int, number func(i int) *int64) visits {
@@ -108,5 +107,56 @@ func TestJoinGroups(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+// TestJoinGroupsOfOtherTables tests that tables of one shape share a plan only if its columns are unique in all of them,
+// and that a plan is made anew if these may have changed: other libraries may write to memory that was exported.
+func TestJoinGroupsOfOtherTables(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		random := rand.New(rand.NewPCG(3, 4))
+		groups := func(v visits) gpuframe.Query {
+			id := gpuframe.Col("person")
+			joined := v.visits.Query().Join(v.persons.Query(), gpuframe.Inner, gpuframe.On(id, gpuframe.Col("id")))
+			return joined.GroupBy(id, gpuframe.Col("town")).Agg(gpuframe.Col("price").Sum().As("sum"), gpuframe.Count().As("n"))
+		}
+		check := func(q gpuframe.Query) {
+			t.Helper()
+			got := lines(t, q)
+			without, err := q.Without(t.Context(), "join groups")
+			require.NoError(t, err)
+			want := lines(t, without)
+			slices.Sort(got)
+			slices.Sort(want)
+			require.Equal(t, want, got)
+		}
+		const persons = 60
+		planned := func(number func(i int) *int64) uint64 {
+			v := newVisits(t, e, random, persons, number)
+			before := e.Planned()
+			q := groups(v)
+			lines(t, q)
+			made := e.Planned() - before
+			check(q)
+			return made
+		}
+		once := func(i int) *int64 { n := int64(i); return &n }
+		twice := func(i int) *int64 { n := int64(i / 2 * 2); return &n }
+		require.EqualValues(t, 1, planned(once))
+		require.Zero(t, planned(once), "the tables have unique numbers too")
+
+		v := newVisits(t, e, random, persons, once)
+		q := groups(v)
+		check(q)
+		block := v.persons.Column("id").Buffer(1).Block()
+		require.NoError(t, block.BeginExport())
+		before := e.Planned()
+		lines(t, q)
+		require.EqualValues(t, before+1, e.Planned(), "the numbers may change")
+		require.NoError(t, block.EndExport())
+		check(q)
+		// A plan that needs no unique column was made now.
+		require.Zero(t, planned(twice))
+		require.Zero(t, planned(once))
 	})
 }

@@ -48,7 +48,7 @@ type Bounds struct{ Least, Greatest uint64 }
 // them again. Memory that another library owns, or that was exported to one, may change:
 // the bounds of a column of such memory are unknown.
 func (c *Column) Bounds() (Bounds, bool) {
-	if known := c.known.bounds.Load(); known != nil && !c.mayChange() {
+	if known := c.known.bounds.Load(); known != nil && !c.MayChange() {
 		return *known, true
 	}
 	return Bounds{}, false
@@ -68,7 +68,7 @@ type TextBounds struct {
 
 // TextBounds returns the bounds of a column of strings, or false if they are unknown: see Bounds.
 func (c *Column) TextBounds() (TextBounds, bool) {
-	if known := c.known.texts.Load(); known != nil && !c.mayChange() {
+	if known := c.known.texts.Load(); known != nil && !c.MayChange() {
 		return *known, true
 	}
 	return TextBounds{}, false
@@ -81,7 +81,7 @@ func (c *Column) LearnTextBounds(b TextBounds) { c.known.texts.Store(&b) }
 // DistinctEstimate returns an estimate of the number of different values of the column that are not null, or
 // false without an estimate: see Bounds. Operators choose how they work by it, and must be right for any number.
 func (c *Column) DistinctEstimate() (uint64, bool) {
-	if known := c.known.distinct.Load(); known != nil && !c.mayChange() {
+	if known := c.known.distinct.Load(); known != nil && !c.MayChange() {
 		return *known, true
 	}
 	return 0, false
@@ -92,8 +92,8 @@ func (c *Column) DistinctEstimate() (uint64, bool) {
 // learn it.
 func (c *Column) LearnDistinctEstimate(n uint64) { c.known.distinct.Store(&n) }
 
-// mayChange reports whether other libraries may write to the column's values.
-func (c *Column) mayChange() bool {
+// MayChange reports whether other libraries may write to the column's values: nothing is known of them.
+func (c *Column) MayChange() bool {
 	for i := range c.NumBuffers() {
 		if block := c.Buffer(i).Block(); block != nil && block.MayChange() {
 			return true
@@ -106,8 +106,13 @@ func (c *Column) mayChange() bool {
 // them. Slices and other columns of the same memory do not learn them.
 func (c *Column) LearnBounds(b Bounds) { c.known.bounds.Store(&b) }
 
-// Known returns the known properties of the column's values.
-func (c *Column) Known() Known { return Known{Unique: Answer(c.known.unique.Load())} }
+// Known returns the known properties of the column's values: none of a column that may change.
+func (c *Column) Known() Known {
+	if unique := Answer(c.known.unique.Load()); unique != Unknown && !c.MayChange() {
+		return Known{Unique: unique}
+	}
+	return Known{}
+}
 
 // LearnUnique records whether no two elements of the column are equal. The caller
 // must have verified it. Columns that were made of this one before do not learn it,

@@ -115,7 +115,7 @@ func (t *translation) named(item *tree.TableName) *relation {
 		return t.source(item, known.query, item.Alias, known.name)
 	}
 	if t.session.find != nil {
-		t.isOnce = true
+		t.isVolatile = true
 		q, err := t.session.find(name)
 		if err != nil {
 			t.failAs(item, err)
@@ -189,7 +189,7 @@ func (t *translation) sampled(sample *tree.Sample, r *relation) *relation {
 	if sample.Seed != nil {
 		options.Seed = uint64(*sample.Seed)
 	} else {
-		t.isOnce = true
+		t.isVolatile = true
 	}
 	size := t.expr(&scope{rows: &relation{}, clause: "the size of a sample"}, sample.Size)
 	sampled := &relation{columns: r.columns}

@@ -1,6 +1,7 @@
 package sql_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -100,4 +101,15 @@ func TestKeptStatementsTogether(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("n; %d", i), answer(t, session, "select n from t"))
 	}
 	require.NoError(t, tasks.Wait())
+}
+
+// TestKeptStatementsEnd tests that a statement that is kept ends with its context, as others do.
+func TestKeptStatementsEnd(t *testing.T) {
+	session := sessionOn(t, devicetest.Open(t, "host"))
+	_, err := session.Query(t.Context(), "select 1")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = session.Query(ctx, "select 1")
+	require.ErrorIs(t, err, context.Canceled)
 }

@@ -81,7 +81,7 @@ func (t *translation) bound(e tree.Expr, without int64) int64 {
 		if isForSchema(t.ctx) {
 			return without
 		}
-		t.isOnce = true
+		t.isVolatile = true
 		v = t.cast(e, v, int64Type)
 		n := t.single(e, s.rows.query.Select(v.expr.As("rows")), func(a arrow.Array) any { return a.(*array.Int64).Value(0) })
 		if n == nil {

@@ -119,7 +119,7 @@ func (t *translation) pivotValues(item *tree.Pivot, from []tree.Table) (list []t
 	distinct := &tree.Select{Position: item.Position, Distinct: &tree.Distinct{Position: item.Position}, Items: []tree.Item{{Expr: on.Expr}}, From: from, Where: isValid}
 	out := t.query(&scope{}, &tree.Query{Position: item.Position, Body: distinct})
 	c := out.columns[0]
-	t.isOnce = true
+	t.isVolatile = true
 	frame, err := out.query.Top(mostPivoted+1, gpuframe.Col(c.id).Asc()).Collect(t.ctx)
 	if err != nil {
 		panic(abort{err})

@@ -54,7 +54,7 @@ func (t *translation) recursive(c tree.CommonTable) (rows *relation, ok bool) {
 	if c.Query.With != nil || c.Query.OrderBy != nil || c.Query.Limit != nil || c.Query.Offset != nil {
 		t.fail(c.Query, "WITH, ORDER BY and LIMIT of a recursive query are not supported: write them in the query that uses it")
 	}
-	t.isOnce = true
+	t.isVolatile = true
 	r := &recursion{translation: t, common: c, union: union}
 	defer r.release()
 	return r.rows(), true

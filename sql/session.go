@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/sql/parse"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
@@ -160,7 +161,7 @@ func (s *Session) Query(ctx context.Context, text string, arguments ...any) (q g
 	if keeps {
 		known, before, ok := s.kept.find(key)
 		if ok {
-			return known, nil
+			return known, cancel.Error(ctx)
 		}
 		changes = before
 	}
@@ -172,7 +173,7 @@ func (s *Session) Query(ctx context.Context, text string, arguments ...any) (q g
 	t := s.begin(ctx, text, arguments)
 	t.checkArguments(statement)
 	q = t.rows(statement)
-	if keeps && !t.isOnce && q.InMemory() {
+	if keeps && !t.isVolatile && q.InMemory() {
 		s.kept.keep(key, q, changes)
 	}
 	return q, nil

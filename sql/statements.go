@@ -57,7 +57,7 @@ func (t *translation) queryOf(at tree.Node, table []tree.Name, q *tree.Query) gp
 
 // describe returns the names and types of columns.
 func (t *translation) describe(d *tree.Describe) gpuframe.Query {
-	t.isOnce = true
+	t.isVolatile = true
 	q := t.queryOf(d, d.Table, d.Query)
 	if d.Summarize {
 		return t.summarize(d, q)
@@ -73,7 +73,7 @@ func (t *translation) describe(d *tree.Describe) gpuframe.Query {
 
 // explain returns the plan of a query. EXPLAIN ANALYZE runs it, unless only the schema of the result is asked for.
 func (t *translation) explain(e *tree.Explain) gpuframe.Query {
-	t.isOnce = true
+	t.isVolatile = true
 	q := t.rows(e.Statement)
 	if isForSchema(t.ctx) {
 		return t.texts([]string{"plan"}, [][]string{{""}})

@@ -30,8 +30,8 @@ type translation struct {
 	nested int
 	// steps counts the expressions and queries that were translated.
 	steps int
-	// isOnce is set if the statement may have another query the next time, although no name has changed.
-	isOnce bool
+	// isVolatile is set if the statement may have another query the next time, although no name has changed.
+	isVolatile bool
 }
 
 // mostNested is the limit of subqueries that refer to the rows of others, within each other.

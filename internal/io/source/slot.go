@@ -8,7 +8,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -22,9 +21,9 @@ type Slot struct {
 	exact  bool
 	// devices are those of the tables, each once.
 	devices []*device.Device
-	// tables are those that a plan is made for, until it is kept. unique has the answers of [Uniqueness] for it.
+	// tables are those that a plan is made for, until it is kept. unique is what the plan needs.
 	tables []*buffer.Buffer
-	unique map[string]column.Answer
+	unique uniqueColumns
 }
 
 // NewSlot returns a slot for the tables of a source that Tables has made, or nil for other
@@ -38,11 +37,12 @@ func NewSlot(source Source) *Slot {
 	return &Slot{name: t.String(), schema: t.schema, rows: rows, exact: exact, devices: devicesOf(t.tables), tables: t.tables}
 }
 
-// Fits reports whether a plan with the slot is right for the slot of other tables.
+// Fits reports whether the slot of other tables would be the same, but for the columns that a plan needs to be unique:
+// see [IsUniqueAs].
 func (s *Slot) Fits(other *Slot) bool {
 	metadata, others := s.schema.Metadata(), other.schema.Metadata()
 	return s.name == other.name && s.rows == other.rows && s.exact == other.exact && slices.EqualFunc(s.devices, other.devices, (*device.Device).Same) &&
-		(s.schema == other.schema || s.schema.Equal(other.schema) && metadata.Equal(others)) && s.sameUniqueness(other)
+		(s.schema == other.schema || s.schema.Equal(other.schema) && metadata.Equal(others))
 }
 
 // String is that of the tables.

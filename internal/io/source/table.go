@@ -24,6 +24,7 @@ import (
 type tables struct {
 	schema *arrow.Schema
 	tables []*buffer.Buffer
+	unique uniqueColumns
 }
 
 // Tables is a source of tables of one schema, at least one. Readers return the tables

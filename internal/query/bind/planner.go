@@ -6,12 +6,14 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 
 // Planner makes the plans of the queries of an engine, and keeps those of the latest shapes.
 type Planner struct {
 	optimize func(ctx context.Context, n plan.Node, without ...string) (plan.Node, error)
+	facts    plan.Facts
 	// planned is the number of plans that were made, of all queries.
 	planned atomic.Uint64
 
@@ -29,16 +31,16 @@ type keptPlan struct {
 	plan Prepared
 }
 
-// NewPlanner makes a planner. optimize returns the plan that is run, made without some passes.
-func NewPlanner(optimize func(ctx context.Context, n plan.Node, without ...string) (plan.Node, error)) *Planner {
-	return &Planner{optimize: optimize}
+// NewPlanner makes a planner. optimize returns the plan that is run, made without some passes; facts are those of its sources.
+func NewPlanner(optimize func(ctx context.Context, n plan.Node, without ...string) (plan.Node, error), facts plan.Facts) *Planner {
+	return &Planner{optimize: optimize, facts: facts}
 }
 
 // Planned returns the number of plans that were made.
 func (p *Planner) Planned() uint64 { return p.planned.Load() }
 
 // find returns the plan of a shape.
-func (p *Planner) find(s *shape) (known keptPlan, ok bool) {
+func (p *Planner) find(ctx context.Context, s *shape) (known keptPlan, ok bool) {
 	p.mu.Lock()
 	var candidates []keptPlan
 	for _, k := range p.kept {
@@ -48,11 +50,24 @@ func (p *Planner) find(s *shape) (known keptPlan, ok bool) {
 	}
 	p.mu.Unlock()
 	for _, k := range candidates {
-		if k.same(s) {
+		if k.same(s) && p.isUnique(ctx, k.shape, s) {
 			return k, true
 		}
 	}
 	return known, false
+}
+
+// isUnique reports whether the tables of a shape have the unique columns that a kept plan needs. Those of new tables are
+// counted. An error is that of the new plan, which counts them again.
+func (p *Planner) isUnique(ctx context.Context, kept, s *shape) bool {
+	for i, slot := range kept.slots {
+		for _, name := range source.UniqueColumns(slot) {
+			if unique, err := p.facts.IsUnique(ctx, s.sources[i], name); err != nil || !unique {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // keep keeps a plan, in place of the oldest one if there are many.
@@ -96,7 +111,7 @@ func (s *Step) Prepare(ctx context.Context, without []string) (*Prepared, error)
 	if len(without) > 0 {
 		return s.preparePartly(ctx, without)
 	}
-	if known := s.Prepared.Known.Load(); known != nil {
+	if known := s.Prepared.Known.Load(); known != nil && known.isUnique() {
 		return known, nil
 	}
 	p, err := s.prepareShape(ctx)
@@ -112,7 +127,7 @@ func (s *Step) prepareShape(ctx context.Context) (*Prepared, error) {
 	if slots == nil {
 		return s.prepareAnew(ctx, nil, nil)
 	}
-	if known, ok := s.planner.find(slots); ok {
+	if known, ok := s.planner.find(ctx, slots); ok {
 		p := known.plan
 		p.Tables, p.Tag = slots.tables(known.slots), s.Origin()
 		return &p, nil

@@ -56,7 +56,7 @@ func (s *Set) Configure(settings *exec.Settings) {
 
 // Optimize returns the plan that is run, made without some passes of the optimizer.
 func (s *Set) Optimize(ctx context.Context, n plan.Node, without ...string) (plan.Node, error) {
-	optimized, err := plan.OptimizeWithout(ctx, n, exec.IsUnique, without...)
+	optimized, err := plan.OptimizeWithout(ctx, n, exec.Facts{}, without...)
 	if err != nil || len(s.Members) == 1 {
 		return optimized, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/group"
 )
 
-// dropKeys does not group by keys that are computed of other keys, such as ip − 1 beside ip, nor by literals and repeated
+// dropKeys does not group by keys that are computed of other keys, such as ip − 1 if ip is a key, or by literals and repeated
 // columns: they are computed for each group. A float is no such other key: zeros of both signs are one key, but 1/x has two
 // values for them.
 func (o *optimization) dropKeys(root Node) (Node, error) {

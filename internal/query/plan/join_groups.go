@@ -13,13 +13,13 @@ import (
 // other keys of the group determine it: the join then reads a row for each group in place of the rows, and the group
 // does not compare the columns of the table. SQL names all columns of a customer as keys, for example. (Yan and Larson,
 // "Performing Group-By before Join", 1994.) Its conditions: the aggregates read the other side only, the join has one
-// key, and the table is a whole one with fewer rows, so that it leaves out few.
+// key, and the table is a whole one, with a row for a good part of the values that the other side can have.
 func (o *optimization) joinGroups(root Node) (Node, error) {
 	parents := parents(root)
 	return o.rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
 		rewritten, err := withInputs(n, inputs...)
 		a, ok := rewritten.(*Aggregate)
-		if err != nil || !ok || !isOwn(n.Inputs()[0], parents) {
+		if err != nil || !ok || !isReadOnce(n.Inputs()[0], parents) {
 			return rewritten, err
 		}
 		moved, err := o.joinLater(a)
@@ -30,16 +30,16 @@ func (o *optimization) joinGroups(root Node) (Node, error) {
 	})
 }
 
-// isOwn reports whether nothing else reads a node, or the joins and projections below it.
-func isOwn(n Node, parents map[Node]int) bool {
+// isReadOnce reports whether nothing else reads a node, or the joins and projections below it.
+func isReadOnce(n Node, parents map[Node]int) bool {
 	switch n.(type) {
 	case *Join, *Project:
-		return parents[n] == 1 && !slices.ContainsFunc(n.Inputs(), func(input Node) bool { return !isOwn(input, parents) })
+		return parents[n] == 1 && !slices.ContainsFunc(n.Inputs(), func(input Node) bool { return !isReadOnce(input, parents) })
 	}
 	return true
 }
 
-// joinLater returns the group with the joins of its input above it, or nil if there is none to move.
+// joinLater returns the group with the joins of its input above it, or nil without a join to move.
 func (o *optimization) joinLater(a *Aggregate) (Node, error) {
 	if a.options.Order != group.Unspecified || a.options.DropNulls || !a.options.Where.IsZero() || !ofAnyOrder(a.aggregations) {
 		return nil, nil
@@ -75,26 +75,51 @@ type laterJoin struct {
 	side int
 	// key is the column of the table that the join compares, other that of the other side.
 	key, other string
-	// ofTable has the keys of the group on the table, and the others are on the other side.
-	ofTable []bool
+	// isTableKey is set for the keys of the group on the table. The others are on the other side.
+	isTableKey []bool
 }
 
-// find reports whether the join can be moved.
+// spanPerRow is the most integers between the values of the other side's key for each row of the table: if there were
+// many more, most groups could have no row in the table, and the join below the group leaves them out early.
+const spanPerRow = 4
+
+// find reports whether the join can be moved. It looks at the rows of tables last.
 func (l *laterJoin) find() (bool, error) {
 	k := l.join.options.Keys[0]
 	key, isKey := plainColumn([]expr.Expr{k.Left, k.Right}[l.side])
 	other, isOther := plainColumn([]expr.Expr{k.Left, k.Right}[1-l.side])
-	if l.key, l.other = key, other; !isKey || !isOther {
+	if l.key, l.other = key, other; !isKey || !isOther || l.facts == nil {
 		return false, nil
 	}
-	table := l.join.Inputs()[l.side]
-	if !isWhole(table) || l.rowsOf(table).Rows > l.rowsOf(l.join.Inputs()[1-l.side]).Rows || !l.divides() {
+	table, rows := l.join.Inputs()[l.side], l.join.Inputs()[1-l.side]
+	few, many := l.rowsOf(table).Rows, l.rowsOf(rows).Rows
+	if few < 0 || few > many || !isWhole(table) || !l.divides() {
 		return false, nil
 	}
-	if unique, err := l.isUnique(table, l.key); err != nil || !unique {
+	l.mostCounted = many
+	if determined, err := l.determinesKey(); err != nil || !determined {
 		return false, err
 	}
-	return l.determinesKey()
+	scan, column := scanOf(rows, other)
+	if scan == nil {
+		return false, nil
+	}
+	span, ok, err := l.facts.Span(l.ctx, scan.source, column)
+	if err != nil || !ok || span/spanPerRow > uint64(few) {
+		return false, err
+	}
+	return l.isUnique(table, key)
+}
+
+// scanOf returns the scan and its column that a column of a node is, or nil.
+func scanOf(n Node, name string) (scan *Scan, column string) {
+	for n != nil {
+		if scan, ok := n.(*Scan); ok {
+			return scan, name
+		}
+		n, name = n.origin(name)
+	}
+	return nil, ""
 }
 
 // isWhole reports whether a node has all rows of a table, or those of a join of such tables.
@@ -129,9 +154,9 @@ func (l *laterJoin) divides() bool {
 		if !ofOther && slices.ContainsFunc(names, func(name string) bool { return !l.isOf(l.side, name) }) {
 			return false
 		}
-		l.ofTable = append(l.ofTable, !ofOther)
+		l.isTableKey = append(l.isTableKey, !ofOther)
 		name, isColumn := plainColumn(k)
-		moves = moves || !ofOther && !(isColumn && l.below(l.side, name) == l.key)
+		moves = moves || !ofOther && !(isColumn && l.columnOfSide(l.side, name) == l.key)
 	}
 	return moves
 }
@@ -142,8 +167,8 @@ func (l *laterJoin) isOf(side int, name string) bool {
 	return ok
 }
 
-// below returns the column of a side that a column of the join is.
-func (l *laterJoin) below(side int, name string) string {
+// columnOfSide returns the column of a side that a column of the join is.
+func (l *laterJoin) columnOfSide(side int, name string) string {
 	from, _ := l.join.columnOf(side, name)
 	return from
 }
@@ -152,7 +177,7 @@ func (l *laterJoin) below(side int, name string) string {
 func (l *laterJoin) onSide(side int, e expr.Expr) expr.Expr {
 	names := map[string]expr.Expr{}
 	for _, name := range e.Columns() {
-		names[name] = expr.Col(l.below(side, name))
+		names[name] = expr.Col(l.columnOfSide(side, name))
 	}
 	return inline(e, names)
 }
@@ -165,16 +190,22 @@ func (l *laterJoin) determinesKey() (bool, error) {
 			known[name] = true
 		}
 	}
+	isKnown := func(columns columnSet) bool {
+		for name := range columns {
+			if l.isOf(1-l.side, name) && l.columnOfSide(1-l.side, name) == l.other || l.isOf(l.side, name) && l.columnOfSide(l.side, name) == l.key {
+				return true
+			}
+		}
+		return false
+	}
+	if isKnown(known) {
+		return true, nil
+	}
 	all, err := l.join.determined(l.optimization, known)
 	if err != nil {
 		return false, err
 	}
-	for name := range all {
-		if l.isOf(1-l.side, name) && l.below(1-l.side, name) == l.other {
-			return true, nil
-		}
-	}
-	return false, nil
+	return isKnown(all), nil
 }
 
 // moved groups the other side by its keys and that of the join, and joins the groups with the table.
@@ -194,7 +225,7 @@ func (l *laterJoin) moved() (Node, error) {
 	results := make([]expr.Expr, 0, len(l.group.keys)+len(l.group.aggregations))
 	for i, k := range l.group.keys {
 		name := laterName("key", i)
-		if l.ofTable[i] {
+		if l.isTableKey[i] {
 			columns = append(columns, l.onSide(l.side, Unnamed(k)).As(name))
 		}
 		results = append(results, Named(expr.Col(name), k.Name()))
@@ -219,7 +250,7 @@ func (l *laterJoin) grouped() (grouped *Aggregate, joined string, err error) {
 	other := 1 - l.side
 	var keys []expr.Expr
 	for i, k := range l.group.keys {
-		if l.ofTable[i] {
+		if l.isTableKey[i] {
 			continue
 		}
 		k = l.onSide(other, Unnamed(k))
@@ -238,7 +269,7 @@ func (l *laterJoin) grouped() (grouped *Aggregate, joined string, err error) {
 		read := columnSet{}
 		a.columns(read)
 		for name := range read {
-			names[name] = expr.Col(l.below(other, name))
+			names[name] = expr.Col(l.columnOfSide(other, name))
 		}
 		list[i] = a.over(names)
 		list[i].Name = laterName("value", i)

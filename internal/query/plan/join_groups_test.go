@@ -21,12 +21,10 @@ import (
 func TestJoinGroups(t *testing.T) {
 	b := builder{t}
 	all, persons, towns := table(t, ""), ofRows(t, "_p", 900), ofRows(t, "_t", 10)
-	unique := func(_ context.Context, _ source.Source, column string) (bool, error) {
-		return slices.Contains([]string{"id_p", "id_t"}, column), nil
-	}
-	optimized := func(n plan.Node, unique plan.Unique) ([]string, error) {
+	known := &facts{unique: []string{"id_p", "id_t"}, spans: map[string]uint64{"id": 900, "qty": 1000, "id_p": 900, "qty_p": 30}}
+	optimized := func(n plan.Node, known plan.Facts) ([]string, error) {
 		others := slices.DeleteFunc(plan.Passes(), func(name string) bool { return name == "join groups" })
-		made, err := plan.OptimizeWithout(t.Context(), n, unique, others...)
+		made, err := plan.OptimizeWithout(t.Context(), n, known, others...)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +58,7 @@ func TestJoinGroups(t *testing.T) {
 			" inner join on `joined key` = `table key` in any order\n  select `later key 0`, `later key 1`, joined key = `later key 2`, `later value 0`\n   inner join on `joined key` = `table key` in any order\n" +
 			"    group by joined key = id: later value 0 = sum(`later value 0`) = sum(price)\n"},
 	} {
-		got, err := optimized(c.plan, unique)
+		got, err := optimized(c.plan, known)
 		require.NoError(t, err)
 		if name == "a town of a person" {
 			text := strings.Join(got, "\n")
@@ -89,7 +87,7 @@ func TestJoinGroups(t *testing.T) {
 		"no group":          b.aggregate(inner, nil, one("max", "price")),
 		"a town, no person": by(twice, "flag_p", "city_t"),
 	} {
-		got, err := optimized(n, unique)
+		got, err := optimized(n, known)
 		require.NoError(t, err)
 		require.Equal(t, lines(n), got, name)
 	}
@@ -98,6 +96,39 @@ func TestJoinGroups(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, lines(n), got)
 	errLost := errors.New("the device is lost")
-	_, err = optimized(n, func(context.Context, source.Source, string) (bool, error) { return false, errLost })
+	_, err = optimized(n, &facts{err: errLost})
 	require.ErrorIs(t, err, errLost)
+	_, err = optimized(n, &facts{err: errLost, spans: known.spans})
+	require.ErrorIs(t, err, errLost)
+	far := &facts{unique: known.unique, spans: map[string]uint64{"id": 3605}} // few values can have a person
+	got, err = optimized(n, far)
+	require.NoError(t, err)
+	require.Equal(t, lines(n), got)
+	require.Equal(t, []string{"span of id"}, far.calls)
+	small := &facts{}
+	_, err = optimized(by(inner, "city_p"), small)
+	require.NoError(t, err)
+	require.Equal(t, []string{"city_p is unique"}, small.calls)
+}
+
+// facts are unique columns and spans by their names. calls has the calls.
+type facts struct {
+	unique []string
+	spans  map[string]uint64
+	err    error
+	calls  []string
+}
+
+func (f *facts) IsUnique(_ context.Context, _ source.Source, column string) (bool, error) {
+	f.calls = append(f.calls, column+" is unique")
+	return slices.Contains(f.unique, column), f.err
+}
+
+func (f *facts) Span(_ context.Context, _ source.Source, column string) (uint64, bool, error) {
+	f.calls = append(f.calls, "span of "+column)
+	span, ok := f.spans[column]
+	if ok {
+		return span, true, nil
+	}
+	return 0, false, f.err
 }

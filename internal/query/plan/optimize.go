@@ -18,19 +18,24 @@ import (
 // package documentation lists the passes. It ends with the error of the context.
 func Optimize(ctx context.Context, n Node) (Node, error) { return OptimizeWithout(ctx, n, nil) }
 
-// Unique reports whether no two rows of a source have equal values in a column, and none is null. It may look at the rows.
-// False can also mean that it is not known.
-type Unique func(ctx context.Context, s source.Source, column string) (bool, error)
+// Facts are known properties of the values of sources. Its methods may look at the rows; false can also mean that it is not
+// known.
+type Facts interface {
+	// IsUnique reports whether no two rows of a source have equal values in a column, and none is null.
+	IsUnique(ctx context.Context, s source.Source, column string) (bool, error)
+	// Span returns the number of integers from the least to the greatest value of a column.
+	Span(ctx context.Context, s source.Source, column string) (span uint64, ok bool, err error)
+}
 
 // OptimizeWithout is [Optimize] without some of the [Passes], to measure what each of them
-// is worth. unique may be nil.
-func OptimizeWithout(ctx context.Context, n Node, unique Unique, without ...string) (Node, error) {
+// is worth. Without facts, which may be nil, no row is read.
+func OptimizeWithout(ctx context.Context, n Node, facts Facts, without ...string) (Node, error) {
 	for _, name := range without {
 		if !slices.Contains(Passes(), name) {
 			return nil, fmt.Errorf("plan: optimize: %s: %w", names.Unknown("pass", name, Passes()), device.ErrInvalidValue)
 		}
 	}
-	o := &optimization{ctx: ctx, Analysis: NewAnalysis(), unique: unique}
+	o := &optimization{ctx: ctx, Analysis: NewAnalysis(), facts: facts}
 	for _, p := range passes {
 		if slices.Contains(without, p.name) {
 			continue
@@ -66,8 +71,10 @@ type pass struct {
 // optimization is one call of [Optimize].
 type optimization struct {
 	*Analysis
-	ctx    context.Context
-	unique Unique
+	ctx   context.Context
+	facts Facts
+	// mostCounted is the number of rows of the largest table of which values are counted to find dependent columns.
+	mostCounted int64
 	// visits is the number of nodes that the passes have looked at.
 	visits int
 }

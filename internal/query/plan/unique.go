@@ -12,10 +12,10 @@ import (
 func (o *optimization) isUnique(n Node, name string) (bool, error) {
 	switch n := n.(type) {
 	case *Scan:
-		if o.unique == nil {
+		if o.facts == nil {
 			return false, nil
 		}
-		return o.unique(o.ctx, n.source, name)
+		return o.facts.IsUnique(o.ctx, n.source, name)
 	case *Join:
 		return o.isUniqueInJoin(n, name)
 	}
@@ -53,6 +53,9 @@ func (o *optimization) isUniqueInJoin(j *Join, name string) (bool, error) {
 }
 
 func (s *Scan) determined(o *optimization, known columnSet) (columnSet, error) {
+	if s.rows > o.mostCounted {
+		return known, nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		unique, err := o.isUnique(s, name)
 		if err != nil {
@@ -111,18 +114,18 @@ func (j *Join) determined(o *optimization, known columnSet) (columnSet, error) {
 	for before := -1; before != len(all); {
 		before = len(all)
 		for side, input := range j.Inputs() {
-			of := columnSet{}
+			below := columnSet{}
 			for name := range all {
 				if from, ok := j.columnOf(side, name); ok {
-					of[from] = true
+					below[from] = true
 				}
 			}
-			of, err := input.determined(o, of)
+			below, err := input.determined(o, below)
 			if err != nil {
 				return nil, err
 			}
 			for _, name := range columnsOf(j.schema) {
-				if from, ok := j.columnOf(side, name); ok && of[from] {
+				if from, ok := j.columnOf(side, name); ok && below[from] {
 					all[name] = true
 				}
 			}

@@ -29,7 +29,7 @@ type Tenancy struct {
 
 // NewTenancy returns the tenancy of the queries on devices. parent is nil for an engine that is no tenant.
 func NewTenancy(parent *Tenancy, set *devices.Set) *Tenancy {
-	t := &Tenancy{Devices: set, Planner: bind.NewPlanner(set.Optimize), parent: parent}
+	t := &Tenancy{Devices: set, Planner: bind.NewPlanner(set.Optimize, exec.Facts{}), parent: parent}
 	if budget := set.First().Manager.Budget; parent == nil {
 		t.level, t.Active = admission.New(budget), &Active{}
 	} else {
