@@ -20,7 +20,7 @@ var (
 	ErrSnapshot = errors.New("the Iceberg table has no such snapshot")
 	// ErrLimit means that a file of the metadata is larger than this package reads.
 	ErrLimit = storage.ErrLimit
-	// ErrColumns means that a type is none of Iceberg's, or that the columns or nulls of a query are not those of the table.
+	// ErrColumns means that Iceberg lacks a type, or that the columns or nulls of a query are not those of the table.
 	ErrColumns = errors.New("the columns do not fit the Iceberg table")
 	// ErrConflict means that another writer was faster: nothing of the write is part of the table.
 	ErrConflict = errors.New("another writer has changed the Iceberg table")

@@ -25,7 +25,7 @@ type WriteOptions struct {
 }
 
 // Writer writes snapshots of the branch main of a table of format version 2 that is not partitioned. It is safe for concurrent
-// use, and so are several writers of a table.
+// use, as are several writers of a table.
 type Writer struct {
 	name    string
 	from    storage.Storage
@@ -59,7 +59,7 @@ func Create(ctx context.Context, path string, schema *arrow.Schema, options Writ
 	return w, nil
 }
 
-// OpenWriter returns a writer of the table in a folder whose metadata are called v1.metadata.json and so on, as those of [Create]
+// OpenWriter returns a writer of the table in a folder with metadata called v1.metadata.json and so on, as those of [Create]
 // and of catalogs of file systems.
 //
 // # Errors
@@ -127,7 +127,7 @@ func (w *Writer) writeData(ctx context.Context, s *state, p *pending, query gpuf
 	if err != nil {
 		return err
 	}
-	if err := checkColumns(s.columns, schema); err != nil {
+	if err := checkColumns(s.columns, s.required, schema); err != nil {
 		return err
 	}
 	var columns []gpuframe.Expression

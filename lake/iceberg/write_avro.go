@@ -92,7 +92,7 @@ func decodeAvro(data []byte) (raw *rawAvro, err error) {
 	return raw, err
 }
 
-// pairsOf returns values by IDs as Avro has them, nil if there are none.
+// pairsOf returns values by IDs as Avro has them, nil without values.
 func pairsOf[T any](values map[int]T) any {
 	if len(values) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 // boundLength is the number of characters of a bound of text, or of bytes.
 const boundLength = 16
 
-// lowerText returns the beginning of a text, which is not greater. Nil and what is no UTF-8 has none.
+// lowerText returns the beginning of a text, which is not greater. Text that is not UTF-8 has no bound.
 func lowerText(text []byte) []byte {
 	if text == nil || !utf8.Valid(text) {
 		return nil

@@ -34,7 +34,7 @@ func (s *lossyStore) PutNew(ctx context.Context, name string, contents []byte) e
 	return err
 }
 
-// sharedStore has the objects of the scheme icemem in all tests, which use folders of their own.
+// sharedStore has the objects of the scheme icemem in all tests, which use separate folders.
 var sharedStore = sync.OnceValue(func() *lossyStore {
 	store := &lossyStore{}
 	if err := objectstore.Register("icemem", func() (objectstore.Store, error) { return store, nil }); err != nil {
@@ -111,7 +111,7 @@ func objectsBelow(store *lossyStore, path string) (names []string) {
 	return names
 }
 
-// A commit whose answer was lost is found in the table.
+// A commit with a lost answer is found in the table.
 func TestLostAnswersOfCommits(t *testing.T) {
 	store, engine := memoryStore(t), openEngine(t)
 	path := "icemem://b/" + t.Name()

@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
-// folder is a table whose newest metadata are those of the greatest version in its folder.
+// folder is a table by the metadata of the greatest version in its folder.
 type folder struct {
 	from storage.Storage
 	root string
@@ -95,8 +95,8 @@ func (f *folder) commit(ctx context.Context, s *state, snapshot map[string]any) 
 	return f.publish(ctx, s.version+1, data)
 }
 
-// publish writes the metadata of a version if there are none. The hint that follows is a help for readers, which find later
-// versions without it: that it cannot be written is no error of the write.
+// publish writes the metadata of a version unless they exist. The hint that follows helps readers, which find later versions
+// without it: a failure to write it is no error of the write.
 func (f *folder) publish(ctx context.Context, version int64, data []byte) error {
 	name := f.file(version)
 	if err := f.from.WriteNew(ctx, name, data); err != nil {
@@ -108,7 +108,7 @@ func (f *folder) publish(ctx context.Context, version int64, data []byte) error 
 	return nil
 }
 
-// outcome returns nil if a write that reported an error has made the file, as those whose first answer was lost.
+// outcome returns nil if a write that reported an error has made the file: the answer to it was lost.
 func (f *folder) outcome(ctx context.Context, name string, data []byte, err error) error {
 	_, store := objectstore.SchemeOf(name)
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), removeTime)

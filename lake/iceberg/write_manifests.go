@@ -108,7 +108,7 @@ func (s *state) currentManifests(ctx context.Context) ([]record, error) {
 	return raw.records, nil
 }
 
-// deletedManifest returns a manifest whose files are deleted, and the counts of its files. It has no contents if none was left.
+// deletedManifest returns a manifest that marks the files of another one as deleted, and their counts. Without files it has no contents.
 func (s *state) deletedManifest(ctx context.Context, listed record, snapshot int64) (data []byte, n counts, err error) {
 	path, _ := listed["manifest_path"].(string)
 	t := &Table{from: s.from, root: s.root, metadata: s.metadata}
@@ -124,7 +124,7 @@ func (s *state) deletedManifest(ctx context.Context, listed record, snapshot int
 	if err != nil {
 		return nil, n, inFile(name, err)
 	}
-	for _, member := range []string{"snapshot_id", "sequence_number", "file_sequence_number"} {
+	for _, member := range []string{"snapshot_id", "sequence_number"} {
 		if !slices.Contains(raw.fields, member) {
 			return nil, n, inFile(name, fmt.Errorf("the manifest has no %s, as those of format version 1: rewrite the manifests: %w", member, ErrUnsupported))
 		}
@@ -136,7 +136,7 @@ func (s *state) deletedManifest(ctx context.Context, listed record, snapshot int
 			continue
 		}
 		for _, member := range []string{"sequence_number", "file_sequence_number"} {
-			if e[member] == nil {
+			if e[member] == nil && slices.Contains(raw.fields, member) {
 				e[member] = listed["sequence_number"]
 			}
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/lake/internal/storage"
 )
 
-// metrics are what a manifest has about a file of data, by the IDs of columns.
+// metrics are the counts and bounds of a file of data in a manifest, by the IDs of columns.
 type metrics struct {
 	rows, size           int64
 	sizes, values, nulls map[int]int64
@@ -79,7 +79,7 @@ func metricsOf(footer *footers.FileMetaData, size int64, types map[int]arrow.Dat
 	return m, nil
 }
 
-// addChunk adds a column of a row group. What a row group does not have is left out for the file.
+// addChunk adds a column of a row group. Counts and bounds that a row group lacks are left out for the file.
 func (m *metrics) addChunk(id int, t arrow.DataType, chunk *footers.ColumnChunkMetaData, first bool) {
 	m.values[id] += chunk.NumValues()
 	statistics, err := chunk.Statistics()
@@ -208,7 +208,14 @@ func leafTypes(types map[int]arrow.DataType, columns []column) map[int]arrow.Dat
 // checkRequired checks that columns that may not have nulls have none.
 func (m *metrics) checkRequired(columns []column, required []int) error {
 	for _, c := range columns {
-		if nulls, ok := m.nulls[c.id]; ok && nulls > 0 && slices.Contains(required, c.id) {
+		if arrow.IsNested(c.t.ID()) || !slices.Contains(required, c.id) {
+			continue
+		}
+		nulls, ok := m.nulls[c.id]
+		if !ok {
+			return fmt.Errorf("the file has no count of the nulls of column %q, and the table requires values: %w", c.name, ErrColumns)
+		}
+		if nulls > 0 {
 			return fmt.Errorf("column %q has %d nulls, but the table requires values: %w", c.name, nulls, ErrColumns)
 		}
 	}

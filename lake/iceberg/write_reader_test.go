@@ -46,10 +46,16 @@ func TestIcebergGoReadsTables(t *testing.T) {
 		got := strings.Split(strings.TrimSpace(isoInstant.ReplaceAllString(string(lines), `"$1 ${2}Z"`)), "\n")
 		require.ElementsMatch(t, tableRows(t, engine, path, iceberg.Options{}), got)
 	}
-	bounds, err := exec.CommandContext(t.Context(), program, "bounds", folder, "written").CombinedOutput()
+	w = createTable(t, filepath.Join(folder, "go", "bounded"), everyType())
+	_, err := w.Append(t.Context(), first)
+	require.NoError(t, err)
+	bounds, err := exec.CommandContext(t.Context(), program, "bounds", folder, "bounded").CombinedOutput()
 	require.NoError(t, err, string(bounds))
 	require.Equal(t, writtenBounds, string(bounds))
 }
 
-// writtenBounds are those of the file of moreRows, and of the file with nulls but for the id.
-const writtenBounds = ``
+// writtenBounds are the numbers of values and nulls, and the bounds, of everyRow as iceberg-go decodes them.
+const writtenBounds = "id 3 0 [1 3]\nflag 3 1 [false true]\nn 3 1 [-7 2147483647]\nf 3 1 [-0.5 1.5]\nd 3 1 [-2.25 1e+300]\nday 3 1 [1969-12-31 2024-02-29]\n" +
+	"time 3 1 [00:00:00.000000 10:00:00.000001]\nat 3 1 [1969-12-31 23:59:59.999999 2100-01-01 00:00:00.000000]\n" +
+	"zoned 3 1 [1960-01-01 00:00:00.000000 2024-02-29 10:00:00.000000]\ntext 3 1 [ a text of more u]\nbytes 3 1 [ \x01\x02\x03]\nfixed 3 1 [\x00\x00\x00 abc]\n" +
+	"small 3 1 [-1.25 99999.99]\nwide 3 1 [-0.0001 12345678901234567890.1234]\nperson 0 0 [none none]\ntags 0 0 [none none]\nnotes 0 0 [none none]\n"

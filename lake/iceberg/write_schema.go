@@ -81,7 +81,7 @@ func (w *schemaWriter) typeOf(t arrow.DataType) (any, error) {
 	}
 	name := primitiveName(t)
 	if name == "" {
-		return nil, fmt.Errorf("the type %v is none of Iceberg's format version 2: cast the column: %w", t, ErrColumns)
+		return nil, fmt.Errorf("the type %v is not in format version 2 of Iceberg: cast the column: %w", t, ErrColumns)
 	}
 	return name, nil
 }
@@ -128,19 +128,23 @@ func fieldIDs(origins []gpuframe.ColumnOrigin) []gpuframe.FieldID {
 }
 
 // checkColumns compares the columns of a query with those of the table.
-func checkColumns(columns []column, schema *arrow.Schema) error {
+func checkColumns(columns []column, required []int, schema *arrow.Schema) error {
 	for _, c := range columns {
 		index := schema.FieldIndices(c.name)
 		if len(index) != 1 {
 			return fmt.Errorf("the query has %d columns %q, expected one as the table has: %w", len(index), c.name, ErrColumns)
 		}
-		if t := schema.Field(index[0]).Type; !sameType(c.t, t) {
-			return fmt.Errorf("column %q of the query is %v, that of the table %v: cast it: %w", c.name, t, c.t, ErrColumns)
+		field := schema.Field(index[0])
+		if !sameType(c.t, field.Type) {
+			return fmt.Errorf("column %q of the query is %v, that of the table %v: cast it: %w", c.name, field.Type, c.t, ErrColumns)
+		}
+		if arrow.IsNested(c.t.ID()) && field.Nullable && slices.Contains(required, c.id) {
+			return fmt.Errorf("column %q of %v may have nulls, but the table requires values: drop the nulls and declare it by Require: %w", c.name, c.t, ErrColumns)
 		}
 	}
 	for _, field := range schema.Fields() {
 		if !slices.ContainsFunc(columns, func(c column) bool { return c.name == field.Name }) {
-			return fmt.Errorf("column %q of the query is none of the table: drop it: %w", field.Name, ErrColumns)
+			return fmt.Errorf("the query has a column %q, which the table lacks: drop it: %w", field.Name, ErrColumns)
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ type state struct {
 	version int64
 }
 
-// writeable is what only writes need of the metadata.
+// writeable are the members of the metadata that only writes need.
 type writeable struct {
 	UUID     string            `json:"table-uuid"`
 	Sequence int64             `json:"last-sequence-number"`
@@ -75,8 +75,10 @@ func (s *state) findSchema() error {
 		var schema struct {
 			ID     int `json:"schema-id"`
 			Fields []struct {
-				ID       int  `json:"id"`
-				Required bool `json:"required"`
+				ID       int    `json:"id"`
+				Name     string `json:"name"`
+				Required bool   `json:"required"`
+				Type     any    `json:"type"`
 			} `json:"fields"`
 		}
 		if err := json.Unmarshal(text, &schema); err != nil {
@@ -91,12 +93,45 @@ func (s *state) findSchema() error {
 		}
 		s.schema = compact.Bytes()
 		for _, field := range schema.Fields {
+			if part := unwritable(field.Type); part != "" {
+				return fmt.Errorf("column %q has %s, which this package does not write: %w", field.Name, part, ErrUnsupported)
+			}
 			if field.Required {
 				s.required = append(s.required, field.ID)
 			}
 		}
 	}
 	return nil
+}
+
+// unwritable describes the part of a type that keeps a table from being written, or returns empty text: nulls of parts are not
+// counted, and files lack the mark of UUIDs.
+func unwritable(t any) string {
+	nested, ok := t.(map[string]any)
+	if !ok {
+		if t == "uuid" {
+			return "the type uuid"
+		}
+		return ""
+	}
+	fields, _ := nested["fields"].([]any)
+	parts := []any{nested["element"], nested["key"], nested["value"]}
+	for _, each := range fields {
+		field, _ := each.(map[string]any)
+		if field["required"] == true {
+			return fmt.Sprintf("the required part %q", field["name"])
+		}
+		parts = append(parts, field["type"])
+	}
+	if nested["element-required"] == true || nested["value-required"] == true {
+		return "required elements or values"
+	}
+	for _, part := range parts {
+		if text := unwritable(part); text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 // writeFile writes a new file of the table by its URI.

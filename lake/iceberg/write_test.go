@@ -73,7 +73,7 @@ func sorted(lists ...[]string) []string {
 	return all
 }
 
-// Tables have the rows of what was appended and overwritten, of all types, and old snapshots have theirs.
+// Tables have the rows that were appended and overwritten, of all types, and old snapshots have theirs.
 func TestWrite(t *testing.T) {
 	engine, path := openEngine(t), filepath.Join(t.TempDir(), "sales")
 	w := createTable(t, path, everyType())
@@ -119,10 +119,10 @@ func TestWrittenColumns(t *testing.T) {
 	before := filesIn(t, path)
 	id := gpuframe.Col("id")
 	for text, q := range map[string]gpuframe.Query{
-		`0 columns "s"`:                query.Select(id),
-		`column "more" of the query`:   query.With(id.As("more")),
-		`column "s" of the query is`:   query.Select(id, id.As("s")),
-		`column "id" has 1 nulls, but`: queryOf(t, engine, arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, schema.Field(1)}, nil), `[{"id": null, "s": "a"}]`),
+		`0 columns "s"`:                          query.Select(id),
+		`a column "more", which the table lacks`: query.With(id.As("more")),
+		`column "s" of the query is`:             query.Select(id, id.As("s")),
+		`column "id" has 1 nulls, but`:           queryOf(t, engine, arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, schema.Field(1)}, nil), `[{"id": null, "s": "a"}]`),
 	} {
 		_, err := w.Append(t.Context(), q)
 		require.ErrorIs(t, err, iceberg.ErrColumns)

@@ -28,7 +28,7 @@ func (s Storage) Writable(folder string) error {
 	return nil
 }
 
-// Write writes a file. In a folder of the machine, which is made, there is none of its name.
+// Write writes a file. A folder of the machine is made, and has no file of the name.
 func (s Storage) Write(ctx context.Context, name string, contents []byte) error {
 	store, err := s.storeOf(name)
 	if err != nil {
@@ -57,11 +57,11 @@ func (s Storage) Write(ctx context.Context, name string, contents []byte) error 
 	return nil
 }
 
-// WriteNew writes a file that appears with all of its contents, if there is none of its name.
+// WriteNew writes a file that appears with all of its contents, unless one of its name exists.
 //
 // # Errors
 //
-// [fs.ErrExist] means that there is one. After another error of a store, the file may exist.
+// [fs.ErrExist] means that one exists. After another error of a store, the file may exist.
 func (s Storage) WriteNew(ctx context.Context, name string, contents []byte) error {
 	store, err := s.storeOf(name)
 	if err != nil {
