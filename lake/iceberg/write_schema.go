@@ -139,7 +139,7 @@ func checkColumns(columns []column, required []int, schema *arrow.Schema) error 
 			return fmt.Errorf("column %q of the query is %v, that of the table %v: cast it: %w", c.name, field.Type, c.t, ErrColumns)
 		}
 		if arrow.IsNested(c.t.ID()) && field.Nullable && slices.Contains(required, c.id) {
-			return fmt.Errorf("column %q of %v may have nulls, but the table requires values: drop the nulls and declare it by Require: %w", c.name, c.t, ErrColumns)
+			return fmt.Errorf("column %q of %v may have nulls, but the table requires values: expected a column that is not nullable: %w", c.name, c.t, ErrColumns)
 		}
 	}
 	for _, field := range schema.Fields() {
