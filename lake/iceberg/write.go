@@ -22,9 +22,12 @@ import (
 type WriteOptions struct {
 	// Parquet are the options of the files. The zero value is compression by zstd. FieldIDs are those of the table.
 	Parquet gpuframe.ParquetOptions
+	// PartitionBy are columns of a new table: each of their values, unchanged, has separate files. They are booleans, int32, int64,
+	// text or dates. A table that exists has its own.
+	PartitionBy []string
 }
 
-// Writer writes snapshots of the branch main of a table of format version 2 that is not partitioned. It is safe for concurrent
+// Writer writes snapshots of the branch main of a table of format version 2, not partitioned or by unchanged values. It is safe for concurrent
 // use, as are several writers of a table.
 type Writer struct {
 	name    string
@@ -51,7 +54,7 @@ type committer interface {
 func Create(ctx context.Context, path string, schema *arrow.Schema, options WriteOptions) (*Writer, error) {
 	w, f, err := newWriter(path, options)
 	if err == nil {
-		err = f.create(ctx, schema)
+		err = f.create(ctx, schema, options.PartitionBy)
 	}
 	if err != nil {
 		return nil, failed("create", path, err)
@@ -130,16 +133,41 @@ func (w *Writer) writeData(ctx context.Context, s *state, p *pending, query gpuf
 	if err := checkColumns(s.columns, s.required, schema); err != nil {
 		return err
 	}
-	var columns []gpuframe.Expression
-	for _, c := range s.columns {
-		columns = append(columns, gpuframe.Col(c.name))
-	}
 	_, origins := fieldsOf(s.columns)
 	parquet := w.options.Parquet
 	parquet.FieldIDs = fieldIDs(origins)
 	if parquet.Compression == "" && parquet.Level == 0 {
 		parquet.Compression = "zstd"
 	}
+	format := gpuframe.ParquetWith(parquet)
+	if len(s.partitions) > 0 {
+		err = w.writePartitions(ctx, s, p, query, format, options)
+	} else {
+		err = w.writeFile(ctx, s, p, query, format, options)
+	}
+	if err != nil {
+		return err
+	}
+	for _, uri := range p.data {
+		f, err := w.added(ctx, s, uri)
+		if err != nil {
+			return err
+		}
+		p.files = append(p.files, f)
+	}
+	return nil
+}
+
+// columnsFor returns expressions of columns in the order of the table.
+func columnsFor(columns []column) (list []gpuframe.Expression) {
+	for _, c := range columns {
+		list = append(list, gpuframe.Col(c.name))
+	}
+	return list
+}
+
+// writeFile runs the query and writes its rows to one file, which it notes if there are rows.
+func (w *Writer) writeFile(ctx context.Context, s *state, p *pending, query gpuframe.Query, format gpuframe.Format, options []gpuframe.RunOption) error {
 	uri := storage.Join(s.location, "data/"+p.write+".parquet")
 	name, err := pathOf(w.from, uri)
 	if err != nil {
@@ -148,20 +176,30 @@ func (w *Writer) writeData(ctx context.Context, s *state, p *pending, query gpuf
 	if err := storage.MakeFolder(name); err != nil {
 		return err
 	}
-	p.data = append(p.data, uri)
-	rows, err := query.Select(columns...).WriteFile(ctx, name, gpuframe.ParquetWith(parquet), options...)
-	if err != nil {
+	p.data = []string{uri}
+	rows, err := query.Select(columnsFor(s.columns)...).WriteFile(ctx, name, format, options...)
+	if err != nil || rows > 0 {
 		return err
 	}
-	if rows == 0 {
-		return w.from.Remove(ctx, name)
+	p.data = nil
+	return w.from.Remove(ctx, name)
+}
+
+// added describes a file of data that was written.
+func (w *Writer) added(ctx context.Context, s *state, uri string) (addedFile, error) {
+	name, err := pathOf(w.from, uri)
+	if err != nil {
+		return addedFile{}, err
 	}
 	m, err := readMetrics(ctx, w.from, name, leafTypes(map[int]arrow.DataType{}, s.columns))
 	if err != nil {
-		return inFile(name, err)
+		return addedFile{}, inFile(name, err)
 	}
-	p.files = []addedFile{{uri, m}}
-	return m.checkRequired(s.columns, s.required)
+	partition, err := s.partitionOf(uri)
+	if err != nil {
+		return addedFile{}, err
+	}
+	return addedFile{uri, partition, m}, m.checkRequired(s.columns, s.required)
 }
 
 // mostAttempts is the number of races that an append may lose.
@@ -169,7 +207,7 @@ const mostAttempts = 20
 
 // commit commits the snapshot, on top of that of another writer if that was faster.
 func (w *Writer) commit(ctx context.Context, s *state, p *pending) (Snapshot, error) {
-	schema, parent := string(s.schema), s.parent()
+	schema, spec, parent := string(s.schema), s.about.Spec, s.parent()
 	for attempt := 1; ; attempt++ {
 		described, err := p.prepare(ctx, s)
 		if err == nil {
@@ -188,8 +226,8 @@ func (w *Writer) commit(ctx context.Context, s *state, p *pending) (Snapshot, er
 		if s, err = w.table.load(ctx); err != nil {
 			return Snapshot{}, err
 		}
-		if string(s.schema) != schema {
-			return Snapshot{}, fmt.Errorf("its schema has changed since snapshot %s: repeat the write: %w", idText(parent), ErrConflict)
+		if string(s.schema) != schema || s.about.Spec != spec {
+			return Snapshot{}, fmt.Errorf("its schema or its partitions have changed since snapshot %s: repeat the write: %w", idText(parent), ErrConflict)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (c *Catalog) OpenWriter(ctx context.Context, name []string, options WriteOp
 func (c *Catalog) Create(ctx context.Context, name []string, schema *arrow.Schema, options WriteOptions) (*Writer, error) {
 	w, t, err := c.newWriter(name, options)
 	if err == nil {
-		err = t.create(ctx, schema)
+		err = t.create(ctx, schema, options.PartitionBy)
 	}
 	if err != nil {
 		return nil, failed("create", strings.Join(name, "."), err)
@@ -67,7 +67,7 @@ func (c *Catalog) newWriter(name []string, options WriteOptions) (*Writer, *cata
 }
 
 // create makes the table. The catalog chooses its field IDs and its folder.
-func (t *cataloged) create(ctx context.Context, schema *arrow.Schema) error {
+func (t *cataloged) create(ctx context.Context, schema *arrow.Schema, partitionBy []string) error {
 	if schema == nil || schema.NumFields() == 0 {
 		return fmt.Errorf("the schema has no columns: %w", ErrColumns)
 	}
@@ -75,8 +75,13 @@ func (t *cataloged) create(ctx context.Context, schema *arrow.Schema) error {
 	if err != nil {
 		return err
 	}
+	spec, err := partitionSpecOf(partitionBy, fields)
+	if err != nil {
+		return err
+	}
 	contents, err := json.Marshal(map[string]any{
-		"name": t.name[len(t.name)-1], "schema": map[string]any{"type": "struct", "schema-id": 0, "fields": fields}, "properties": map[string]string{"format-version": "2"},
+		"partition-spec": map[string]any{"spec-id": 0, "fields": spec},
+		"name":           t.name[len(t.name)-1], "schema": map[string]any{"type": "struct", "schema-id": 0, "fields": fields}, "properties": map[string]string{"format-version": "2"},
 	})
 	if err != nil {
 		return err

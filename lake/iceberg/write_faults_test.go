@@ -60,13 +60,17 @@ func TestWriteFaults(t *testing.T) {
 	store, engine := memoryStore(t), openEngine(t)
 	first, second := queryOf(t, engine, numbers(), `[{"id": 1, "s": "a"}]`), queryOf(t, engine, numbers(), `[{"id": 2, "s": null}]`)
 	fault := errors.New("fault")
-	for _, overwrite := range []bool{false, true} {
-		unknown := 0
+	for number := range 4 {
+		overwrite, options, unknown := number%2 == 1, iceberg.WriteOptions{}, 0
+		if number >= 2 {
+			options.PartitionBy = []string{"s"}
+		}
 		for failing, done := 1, false; !done; failing++ {
-			path := fmt.Sprintf("icemem://b/%s/%v-%d", t.Name(), overwrite, failing)
+			path := fmt.Sprintf("icemem://b/%s/%d-%d", t.Name(), number, failing)
 			store.Before = nil
-			w := createTable(t, path, numbers())
-			_, err := w.Append(t.Context(), first)
+			w, err := iceberg.Create(t.Context(), path, numbers(), options)
+			require.NoError(t, err)
+			_, err = w.Append(t.Context(), first)
 			require.NoError(t, err)
 			before := objectsBelow(store, path)
 			requests := 0

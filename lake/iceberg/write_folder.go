@@ -43,7 +43,7 @@ func (f *folder) file(version int64) string {
 }
 
 // create writes the first metadata.
-func (f *folder) create(ctx context.Context, schema *arrow.Schema) error {
+func (f *folder) create(ctx context.Context, schema *arrow.Schema, partitionBy []string) error {
 	if schema == nil || schema.NumFields() == 0 {
 		return fmt.Errorf("the schema has no columns: %w", ErrColumns)
 	}
@@ -54,7 +54,7 @@ func (f *folder) create(ctx context.Context, schema *arrow.Schema) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	data, err := newTableMetadata(f.root, newUUID(), time.Now().UnixMilli(), schema)
+	data, err := newTableMetadata(f.root, newUUID(), time.Now().UnixMilli(), schema, partitionBy)
 	if err != nil {
 		return err
 	}

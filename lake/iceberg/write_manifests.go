@@ -10,7 +10,8 @@ import (
 
 // addedFile is a file of data that a write adds.
 type addedFile struct {
-	name string
+	name      string
+	partition record
 	*metrics
 }
 
@@ -19,7 +20,7 @@ func (f addedFile) entry(snapshot int64) record {
 	return record{
 		"status": int32(added), "snapshot_id": snapshot, "sequence_number": nil, "file_sequence_number": nil,
 		"data_file": record{
-			"content": int32(dataContent), "file_path": f.name, "file_format": "PARQUET", "partition": record{}, "record_count": f.rows, "file_size_in_bytes": f.size,
+			"content": int32(dataContent), "file_path": f.name, "file_format": "PARQUET", "partition": f.partition, "record_count": f.rows, "file_size_in_bytes": f.size,
 			"column_sizes": pairsOf(f.sizes), "value_counts": pairsOf(f.values), "null_value_counts": pairsOf(f.nulls), "lower_bounds": pairsOf(f.lower), "upper_bounds": pairsOf(f.upper),
 			"split_offsets": f.offsets, "sort_order_id": nil,
 		},
@@ -28,12 +29,16 @@ func (f addedFile) entry(snapshot int64) record {
 
 // addedManifest returns the contents of a manifest with the files of a write.
 func (s *state) addedManifest(snapshot int64, files []addedFile) ([]byte, error) {
+	spec, err := s.specText()
+	if err != nil {
+		return nil, err
+	}
 	var entries []record
 	for _, f := range files {
 		entries = append(entries, f.entry(snapshot))
 	}
-	return encodeAvro(manifestSchema, map[string]string{
-		"schema": string(s.schema), "schema-id": fmt.Sprint(*s.metadata.CurrentSchema), "partition-spec": "[]", "partition-spec-id": fmt.Sprint(s.about.Spec),
+	return encodeAvro(s.manifestSchema(), map[string]string{
+		"schema": string(s.schema), "schema-id": fmt.Sprint(*s.metadata.CurrentSchema), "partition-spec": spec, "partition-spec-id": fmt.Sprint(s.about.Spec),
 		"format-version": "2", "content": "data",
 	}, entries)
 }

@@ -134,7 +134,7 @@ func TestCreatedSchemas(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "m", Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.ListOf(inner)), Nullable: true}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean},
 	}, nil)
-	data, err := newTableMetadata("/t", newUUID(), 1, schema)
+	data, err := newTableMetadata("/t", newUUID(), 1, schema, []string{"b"})
 	require.NoError(t, err)
 	s, err := newState((&folder{}).from, "v1.metadata.json", data)
 	require.NoError(t, err)

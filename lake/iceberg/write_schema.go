@@ -173,9 +173,13 @@ func sameType(a, b arrow.DataType) bool {
 }
 
 // newTableMetadata returns the metadata of a table without a snapshot.
-func newTableMetadata(location, uuid string, updated int64, schema *arrow.Schema) ([]byte, error) {
+func newTableMetadata(location, uuid string, updated int64, schema *arrow.Schema, partitionBy []string) ([]byte, error) {
 	w := &schemaWriter{}
 	fields, err := w.fields(schema.Fields(), false)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := partitionSpecOf(partitionBy, fields)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +187,7 @@ func newTableMetadata(location, uuid string, updated int64, schema *arrow.Schema
 	return json.Marshal(map[string]any{
 		"format-version": 2, "table-uuid": uuid, "location": location, "last-sequence-number": 0, "last-updated-ms": updated,
 		"last-column-id": w.last, "current-schema-id": 0, "schemas": []any{map[string]any{"type": "struct", "schema-id": 0, "fields": fields}},
-		"default-spec-id": 0, "partition-specs": []any{map[string]any{"spec-id": 0, "fields": none}}, "last-partition-id": 999,
+		"default-spec-id": 0, "partition-specs": []any{map[string]any{"spec-id": 0, "fields": spec}}, "last-partition-id": 999 + len(spec),
 		"default-sort-order-id": 0, "sort-orders": []any{map[string]any{"order-id": 0, "fields": none}}, "properties": map[string]any{},
 		"snapshots": none, "snapshot-log": none, "metadata-log": none, "refs": map[string]any{},
 	})

@@ -48,7 +48,9 @@ func (p *pending) prepare(ctx context.Context, s *state) (map[string]any, error)
 		if err != nil {
 			return nil, err
 		}
-		manifests = append(manifests, s.listed(name, len(data), p.snapshot, plus))
+		entry := s.listed(name, len(data), p.snapshot, plus)
+		entry["partitions"] = s.summaries(p.files)
+		manifests = append(manifests, entry)
 	}
 	for _, m := range before {
 		if p.operation == "append" {

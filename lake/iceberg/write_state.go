@@ -19,6 +19,8 @@ type state struct {
 	schema   json.RawMessage
 	required []int
 	columns  []column
+	// partitions are the fields of the default spec.
+	partitions []writtenPartition
 	// location is that of the metadata, root as gpuframe has it.
 	location, root string
 	// file is the name of the metadata, and version its number in a folder.
@@ -52,9 +54,6 @@ func newState(from storage.Storage, file string, data []byte) (*state, error) {
 	if m.FormatVersion != 2 {
 		return nil, fmt.Errorf("it has the format version %d, this package writes 2: %w", m.FormatVersion, ErrUnsupported)
 	}
-	if fields, ok := m.spec(s.about.Spec); !ok || len(fields) > 0 {
-		return nil, fmt.Errorf("the table is partitioned, this package writes unpartitioned ones: %w", ErrUnsupported)
-	}
 	if current, err := m.current(); err != nil || current != nil && current.ManifestList == "" {
 		return nil, fmt.Errorf("its current snapshot has no list of manifests: %w", ErrMetadata)
 	}
@@ -62,6 +61,13 @@ func newState(from storage.Storage, file string, data []byte) (*state, error) {
 		return nil, err
 	}
 	if err := s.findSchema(); err != nil {
+		return nil, err
+	}
+	fields, ok := m.spec(s.about.Spec)
+	if !ok {
+		return nil, fmt.Errorf("its default partition spec %d is absent: %w", s.about.Spec, ErrMetadata)
+	}
+	if s.partitions, err = newPartitions(fields, s.columns); err != nil {
 		return nil, err
 	}
 	s.location = strings.TrimRight(m.Location, "/")
