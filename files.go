@@ -104,8 +104,8 @@ func CSV() Format       { return Format{sink.CSV(sink.CSVOptions{})} }
 func JSONLines() Format { return Format{sink.JSON()} }
 func IPC() Format       { return Format{sink.IPC(sink.IPCOptions{})} }
 
-// ParquetOptions describe a Parquet file that is written. All but Compression, Level and GroupRows are
-// without effect on a file with lists, structs or maps. docs/files.md has the encodings.
+// ParquetOptions describe a Parquet file that is written. All but Compression, Level, GroupRows and
+// FieldIDs are without effect on a file with lists, structs or maps. docs/files.md has the encodings.
 type ParquetOptions struct {
 	// Compression is "snappy", "zstd", "gzip", "brotli", "lz4_raw" or "none". Empty means snappy.
 	Compression string
@@ -125,7 +125,13 @@ type ParquetOptions struct {
 	// Bloom has the names of columns with Bloom filters, by which readers leave out row groups without
 	// a value.
 	Bloom []string
+	// FieldIDs are the IDs of the columns, in their order. Nil means none. Those of parts of lists, structs and maps
+	// are their Members.
+	FieldIDs []FieldID
 }
+
+// FieldID is the ID of a column in the schema of a Parquet file, by which formats of tables such as Iceberg find it.
+type FieldID = sink.FieldID
 
 // ParquetWith is [Parquet] with options.
 func ParquetWith(options ParquetOptions) Format {

@@ -8,6 +8,7 @@ require (
 	github.com/gpuframe/gpuframe v0.0.0
 	github.com/stretchr/testify v1.12.1
 	github.com/twmb/avro v1.9.1
+	pgregory.net/rapid v1.3.0
 )
 
 require (
@@ -44,7 +45,6 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20240227224415-6ceb2ff114de // indirect
 	google.golang.org/grpc v1.63.2 // indirect
 	google.golang.org/protobuf v1.34.2 // indirect
-	pgregory.net/rapid v1.3.0 // indirect
 )
 
 replace github.com/gpuframe/gpuframe => ..

@@ -168,6 +168,17 @@ func (d *retryingDeleter) Delete(ctx context.Context, name string) error {
 	return d.do(ctx, d.limit(0), func(ctx context.Context) error { return d.deleter.Delete(ctx, name) })
 }
 
+// retryingExclusive repeats conditional writes.
+type retryingExclusive struct {
+	*retrying
+	exclusive Exclusive
+}
+
+// PutNew implements [Exclusive].
+func (e *retryingExclusive) PutNew(ctx context.Context, name string, contents []byte) error {
+	return e.do(ctx, e.limit(len(contents)), func(ctx context.Context) error { return e.exclusive.PutNew(ctx, name, contents) })
+}
+
 // Create implements [Store].
 func (r *retrying) Create(ctx context.Context, name string) (upload Upload, err error) {
 	err = r.do(ctx, r.limit(0), func(ctx context.Context) (err error) {

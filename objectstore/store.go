@@ -62,5 +62,22 @@ func DeleterOf(store Store) (Deleter, bool) {
 	return deleter, ok
 }
 
+// Exclusive is a store with conditional writes, by which writers of tables find that another one was faster.
+type Exclusive interface {
+	// PutNew writes an object, which appears with all of its contents. It is an error that wraps [fs.ErrExist] if there is one
+	// of the name. A repeated request whose first answer was lost gets that error for its own object.
+	PutNew(ctx context.Context, name string, contents []byte) error
+}
+
+// ExclusiveOf returns the Exclusive of a store, also of one of [WithRetry], or false.
+func ExclusiveOf(store Store) (Exclusive, bool) {
+	if repeating, ok := store.(*retrying); ok {
+		inner, ok := repeating.store.(Exclusive)
+		return &retryingExclusive{repeating, inner}, ok
+	}
+	exclusive, ok := store.(Exclusive)
+	return exclusive, ok
+}
+
 // PartBytes is the length of the parts of an upload. S3 has up to 10,000 parts, which are 156 GiB.
 const PartBytes = 16 << 20

@@ -168,12 +168,20 @@ func (c *Catalog) Open(ctx context.Context, name []string, options Options) (*Ta
 	return t, nil
 }
 
-func (c *Catalog) open(ctx context.Context, name []string, label string, options Options) (*Table, error) {
+// tablePath returns the path of requests for a table.
+func (c *Catalog) tablePath(name []string) (string, error) {
 	if len(name) < 2 {
-		return nil, fmt.Errorf("the name has %d parts, expected a namespace and a table: %w", len(name), ErrCatalog)
+		return "", fmt.Errorf("the name has %d parts, expected a namespace and a table: %w", len(name), ErrCatalog)
 	}
 	last := len(name) - 1
-	path := fmt.Sprintf("/v1%s/namespaces/%s/tables/%s", c.prefix, url.PathEscape(strings.Join(name[:last], c.separator)), url.PathEscape(name[last]))
+	return fmt.Sprintf("/v1%s/namespaces/%s/tables/%s", c.prefix, url.PathEscape(strings.Join(name[:last], c.separator)), url.PathEscape(name[last])), nil
+}
+
+func (c *Catalog) open(ctx context.Context, name []string, label string, options Options) (*Table, error) {
+	path, err := c.tablePath(name)
+	if err != nil {
+		return nil, err
+	}
 	var answer loaded
 	if err := c.get(ctx, path, &answer); err != nil {
 		return nil, err

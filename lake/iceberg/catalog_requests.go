@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
@@ -23,24 +24,29 @@ const (
 	mostMessage = 1000
 )
 
-// get sends a request and decodes its answer. A token that the catalog refuses is renewed once.
+// get sends a request without contents and decodes its answer.
 func (c *Catalog) get(ctx context.Context, path string, answer any) error {
+	return c.request(ctx, http.MethodGet, path, nil, answer)
+}
+
+// request sends a request and decodes its answer. A token that the catalog refuses is renewed once.
+func (c *Catalog) request(ctx context.Context, method, path string, contents []byte, answer any) error {
 	token, err := c.bearer(ctx, "")
 	if err != nil {
 		return err
 	}
-	err = c.send(ctx, path, token, answer)
+	err = c.send(ctx, method, path, token, contents, answer)
 	if c.options.ClientID == "" || !errors.Is(err, objectstore.ErrCredentials) {
 		return err
 	}
 	if token, err = c.bearer(ctx, token); err != nil {
 		return err
 	}
-	return c.send(ctx, path, token, answer)
+	return c.send(ctx, method, path, token, contents, answer)
 }
 
-func (c *Catalog) send(ctx context.Context, path, token string, answer any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+func (c *Catalog) send(ctx context.Context, method, path, token string, contents []byte, answer any) error {
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(contents))
 	if err != nil {
 		return fmt.Errorf("the address is not valid: %w", ErrCatalog) // the reason has the URL
 	}
@@ -48,6 +54,9 @@ func (c *Catalog) send(ctx context.Context, path, token string, answer any) erro
 		request.Header[http.CanonicalHeaderKey(name)] = values
 	}
 	request.Header.Set("Accept", "application/json")
+	if contents != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
 	if c.options.Store != nil {
 		request.Header.Set("X-Iceberg-Access-Delegation", "vended-credentials")
 	}
@@ -112,8 +121,20 @@ func (c *Catalog) refusal(request *http.Request, status int, data []byte) error 
 	if errors.Is(condition, objectstore.ErrResponse) {
 		condition = ErrCatalog
 	}
-	return fmt.Errorf("the catalog answers %d: %q: %w", status, text, condition)
+	if status == http.StatusConflict {
+		condition = ErrConflict
+	}
+	return &refusedError{status, fmt.Errorf("the catalog answers %d: %q: %w", status, text, condition)}
 }
+
+// refusedError is the error of an answer with a status.
+type refusedError struct {
+	status int
+	err    error
+}
+
+func (e *refusedError) Error() string { return e.err.Error() }
+func (e *refusedError) Unwrap() error { return e.err }
 
 // secrets returns what a request has sent that no error may have, the longest first.
 func (c *Catalog) secrets(request *http.Request) []string {

@@ -1,4 +1,4 @@
-// Package iceberg reads tables of Apache Iceberg as queries of gpuframe.
+// Package iceberg reads tables of Apache Iceberg as queries of gpuframe, and writes queries as tables.
 //
 //	table, err := iceberg.Open(ctx, "s3://bucket/sales", iceberg.Options{})
 //	revenue := table.Query(gpu).Filter(year.Eq(2026)).GroupBy(city).Agg(price.Sum())
@@ -9,6 +9,8 @@
 // [Open] reads the newest metadata of a table, the manifests of a snapshot, position deletes and deletion vectors. A query reads
 // the Parquet files of the snapshot, and leaves out files by their partitions and column bounds before it opens them. Deleted
 // rows are dropped on the device.
+//
+// [Create] and [OpenWriter] return a [Writer], which appends the rows of a query to a table or overwrites all of them.
 //
 // # What is read
 //

@@ -20,13 +20,19 @@ var (
 	ErrSnapshot = errors.New("the Iceberg table has no such snapshot")
 	// ErrLimit means that a file of the metadata is larger than this package reads.
 	ErrLimit = storage.ErrLimit
+	// ErrColumns means that Iceberg lacks a type, or that the columns or nulls of a query are not those of the table.
+	ErrColumns = errors.New("the columns do not fit the Iceberg table")
+	// ErrConflict means that another writer was faster: nothing of the write is part of the table.
+	ErrConflict = errors.New("another writer has changed the Iceberg table")
+	// ErrUnknown means that the commit was sent and no answer came: the snapshot is part of the table or not. The files stay.
+	ErrUnknown = errors.New("the Iceberg table may have the snapshot or not: look at its snapshots before you repeat the write")
 	// ErrCatalog means that the answer of a catalog does not follow its protocol, or that its address is not valid.
 	ErrCatalog = errors.New("the answer of the Iceberg catalog is not valid")
 )
 
 // Error is an error about a table or a catalog.
 type Error struct {
-	// Operation is "open", "connect" or "load".
+	// Operation is "open", "connect", "load", "create", "append" or "overwrite".
 	Operation string
 	// Table is the path of the table, its name in a catalog, or the URL of the catalog, without secrets.
 	Table string

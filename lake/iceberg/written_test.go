@@ -160,7 +160,9 @@ const (
 	listSchema = `{"type": "record", "name": "manifest_file", "fields": [
 		{"name": "manifest_path", "type": "string", "field-id": 500}, {"name": "manifest_length", "type": "long", "field-id": 501}, {"name": "partition_spec_id", "type": "int", "field-id": 502},
 		{"name": "content", "type": "int", "field-id": 517}, {"name": "sequence_number", "type": "long", "field-id": 515}, {"name": "min_sequence_number", "type": "long", "field-id": 516},
-		{"name": "added_snapshot_id", "type": "long", "field-id": 503}, {"name": "key_metadata", "type": ["null", "bytes"], "default": null, "field-id": 519}]}`
+		{"name": "added_snapshot_id", "type": "long", "field-id": 503}, {"name": "added_files_count", "type": "int", "field-id": 504},
+		{"name": "existing_files_count", "type": "int", "field-id": 505}, {"name": "deleted_files_count", "type": "int", "field-id": 506}, {"name": "added_rows_count", "type": "long", "field-id": 512},
+		{"name": "existing_rows_count", "type": "long", "field-id": 513}, {"name": "deleted_rows_count", "type": "long", "field-id": 514}, {"name": "key_metadata", "type": ["null", "bytes"], "default": null, "field-id": 519}]}`
 )
 
 // avro writes records as a file.
@@ -227,7 +229,8 @@ func (w *written) commit(files ...object) int64 {
 			content = 1
 		}
 		w.manifests = append(w.manifests, object{"manifest_path": w.root + "/" + name, "manifest_length": 1, "partition_spec_id": spec, "content": content,
-			"sequence_number": w.sequence, "min_sequence_number": w.sequence, "added_snapshot_id": w.sequence * 10})
+			"sequence_number": w.sequence, "min_sequence_number": w.sequence, "added_snapshot_id": w.sequence * 10,
+			"added_files_count": len(groups[key]), "existing_files_count": 0, "deleted_files_count": 0, "added_rows_count": len(groups[key]), "existing_rows_count": 0, "deleted_rows_count": 0})
 	}
 	return w.snapshot()
 }

@@ -31,6 +31,7 @@ var conditions = map[string]error{
 	"SlowDown":                     objectstore.ErrThrottled,
 	"Throttling":                   objectstore.ErrThrottled,
 	"ThrottlingException":          objectstore.ErrThrottled,
+	"ConditionalRequestConflict":   objectstore.ErrUnavailable,
 	"InternalError":                objectstore.ErrUnavailable,
 	"RequestTimeout":               objectstore.ErrUnavailable,
 	"NoSuchBucket":                 fs.ErrNotExist,

@@ -214,6 +214,20 @@ func (s *Store) List(ctx context.Context, prefix, token string) (page []objectst
 
 // Put implements [objectstore.Store].
 func (s *Store) Put(ctx context.Context, name string, contents []byte) error {
+	return s.put(ctx, name, contents, nil)
+}
+
+// PutNew implements [objectstore.Exclusive]. Compatible stores that ignore If-None-Match replace the object.
+func (s *Store) PutNew(ctx context.Context, name string, contents []byte) error {
+	err := s.put(ctx, name, contents, aws.String("*"))
+	var failed *objectstore.Error
+	if errors.As(err, &failed) && failed.Status == http.StatusPreconditionFailed {
+		failed.Err = fs.ErrExist
+	}
+	return err
+}
+
+func (s *Store) put(ctx context.Context, name string, contents []byte, ifNoneMatch *string) error {
 	at, err := locationOf("write", name)
 	if err != nil {
 		return err
@@ -224,6 +238,7 @@ func (s *Store) Put(ctx context.Context, name string, contents []byte) error {
 		RequestPayer:  s.payer,
 		Body:          objectstore.Body(ctx, contents),
 		ContentLength: aws.Int64(int64(len(contents))),
+		IfNoneMatch:   ifNoneMatch,
 	})
 	return failure(ctx, "write", name, err)
 }

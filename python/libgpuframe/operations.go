@@ -48,6 +48,8 @@ type parquetOptions struct {
 	NoDictionaries bool     `json:"no_dictionaries"`
 	OldEncodings   bool     `json:"old_encodings"`
 	Bloom          []string `json:"bloom"`
+
+	FieldIDs []gpuframe.FieldID `json:"-"`
 }
 
 var operations = map[string]func(ctx context.Context, o operation, q gpuframe.Query, r *run, options []gpuframe.RunOption) error{

@@ -26,8 +26,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// ParquetOptions describe a Parquet file. All but Compression, Level and GroupRows are without effect
-// on a file with lists, structs or maps.
+// ParquetOptions describe a Parquet file. All but Compression, Level, GroupRows and FieldIDs are without
+// effect on a file with lists, structs or maps.
 type ParquetOptions struct {
 	// Compression is "snappy", "zstd", "gzip", "brotli", "lz4_raw" or "none". Empty means snappy.
 	Compression string
@@ -47,6 +47,8 @@ type ParquetOptions struct {
 	// Bloom has the names of columns with Bloom filters, by which readers leave out row groups without
 	// a value.
 	Bloom []string
+	// FieldIDs are the IDs of the columns, in their order. Nil means none.
+	FieldIDs []FieldID
 }
 
 // defaultGroupRows is the number of rows of a row group: enough for a dictionary to be smaller than
@@ -103,7 +105,10 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 	if err := holdsTypes(schema, inParquet); err != nil {
 		return nil, err
 	}
-	values := valueSchema(schema)
+	values, err := withFieldIDs(valueSchema(schema), o.FieldIDs)
+	if err != nil {
+		return nil, err
+	}
 	properties := parquet.NewWriterProperties(parquet.WithCompression(codecs[o.Compression]), parquet.WithMaxRowGroupLength(cmp.Or(o.GroupRows, defaultGroupRows)), parquet.WithCreatedBy(createdBy),
 		parquet.WithStoreDecimalAsInteger(true), parquet.WithCompressionLevel(cmp.Or(o.Level, compress.DefaultCompressionLevel)))
 	e := &parquetEncoder{groupRows: o.GroupRows}
@@ -111,7 +116,7 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 		e.rowGroups, err = rowgroups.NewWriter(w, values, rowgroups.Options{Codec: codecs[o.Compression], Level: o.Level, PageRows: int(o.PageRows),
 			NoDictionaries: o.NoDictionaries, OldEncodings: o.OldEncodings, Bloom: o.Bloom, Properties: properties})
 	} else {
-		e.rowGroups, err = newNestedWriter(w, schema, values, properties)
+		e.rowGroups, err = newNestedWriter(w, schema, values, properties, o.FieldIDs)
 	}
 	if err != nil {
 		return nil, unsupported(err)

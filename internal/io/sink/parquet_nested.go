@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -18,9 +19,12 @@ type nestedWriter struct {
 	writer *pqarrow.FileWriter
 	schema *arrow.Schema
 	wrote  bool
+	// ids are those of the columns, or nil. The footer gets them behind those of arrow-go.
+	ids []FieldID
+	to  *footerWriter
 }
 
-func newNestedWriter(w io.Writer, schema, values *arrow.Schema, properties *parquet.WriterProperties) (*nestedWriter, error) {
+func newNestedWriter(w io.Writer, schema, values *arrow.Schema, properties *parquet.WriterProperties, ids []FieldID) (*nestedWriter, error) {
 	for _, field := range schema.Fields() {
 		if nested, ok := field.Type.(arrow.NestedType); ok {
 			for _, below := range nested.Fields() {
@@ -30,11 +34,12 @@ func newNestedWriter(w io.Writer, schema, values *arrow.Schema, properties *parq
 			}
 		}
 	}
-	writer, err := pqarrow.NewFileWriter(values, w, properties, pqarrow.NewArrowWriterProperties())
+	to := &footerWriter{Writer: w}
+	writer, err := pqarrow.NewFileWriter(values, to, properties, pqarrow.NewArrowWriterProperties())
 	if err != nil {
 		return nil, err
 	}
-	return &nestedWriter{writer: writer, schema: values}, nil
+	return &nestedWriter{writer: writer, schema: values, ids: ids, to: to}, nil
 }
 
 // Write implements rowGroups.
@@ -59,7 +64,14 @@ func (n *nestedWriter) Close(ctx context.Context) error {
 			return err
 		}
 	}
-	return n.writer.Close()
+	if len(n.ids) == 0 {
+		return n.writer.Close()
+	}
+	n.to.footer = &bytes.Buffer{}
+	if err := n.writer.Close(); err != nil {
+		return err
+	}
+	return n.to.finish(n.ids)
 }
 
 // Abort implements rowGroups.

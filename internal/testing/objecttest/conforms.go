@@ -24,6 +24,7 @@ func Conforms(t *testing.T, store objectstore.Store, prefix string) {
 	t.Run("names", func(t *testing.T) { testNames(t, store, prefix+"names/") })
 	t.Run("uploads", func(t *testing.T) { testUploads(t, store, prefix+"uploads/") })
 	t.Run("removed", func(t *testing.T) { testRemoved(t, store, prefix+"k=%20/removed") })
+	t.Run("exclusive", func(t *testing.T) { testExclusive(t, store, prefix+"exclusive") })
 	t.Run("cancelled", func(t *testing.T) { testCancelled(t, store, prefix+"cancelled") })
 }
 
@@ -165,6 +166,24 @@ func testRemoved(t *testing.T, store objectstore.Store, name string) {
 		_, err := store.Stat(t.Context(), name)
 		require.ErrorIs(t, err, fs.ErrNotExist)
 	}
+}
+
+// testExclusive writes an object that exists, if the store has conditional writes.
+func testExclusive(t *testing.T, store objectstore.Store, name string) {
+	exclusive, ok := objectstore.ExclusiveOf(store)
+	if !ok {
+		t.Skip("the store has no conditional writes")
+	}
+	require.NoError(t, exclusive.PutNew(t.Context(), name, []byte("first")))
+	err := exclusive.PutNew(t.Context(), name, []byte("second"))
+	require.ErrorIs(t, err, fs.ErrExist)
+	checkError(t, err, "write", name)
+	object, err := store.Stat(t.Context(), name)
+	require.NoError(t, err)
+	contents := make([]byte, object.Size)
+	require.NoError(t, store.ReadRange(t.Context(), object, contents, 0))
+	require.Equal(t, "first", string(contents))
+	require.NoError(t, store.Put(t.Context(), name, []byte("third")))
 }
 
 func testCancelled(t *testing.T, store objectstore.Store, name string) {

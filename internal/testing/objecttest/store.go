@@ -171,6 +171,23 @@ func (m *Memory) Put(ctx context.Context, name string, contents []byte) error {
 	return nil
 }
 
+// PutNew implements [objectstore.Exclusive].
+func (m *Memory) PutNew(ctx context.Context, name string, contents []byte) error {
+	if err := m.begin(ctx, "write", name, int64(len(contents)), 0); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.objects[name]; ok {
+		return objectstore.NewError("write", name, fs.ErrExist)
+	}
+	if m.objects == nil {
+		m.objects = map[string][]byte{}
+	}
+	m.objects[name] = slices.Clone(contents)
+	return nil
+}
+
 // Delete implements [objectstore.Deleter].
 func (m *Memory) Delete(ctx context.Context, name string) error {
 	if err := m.begin(ctx, "delete", name, 0, 0); err != nil {

@@ -3,6 +3,10 @@
 // that of v17.
 //
 //	go run . FOLDER
+//	go run . read FOLDER NAME
+//
+// The second form prints the rows of the current snapshot of the table FOLDER/go/NAME, which package iceberg has written, and
+// with the word bounds those of its columns.
 package main
 
 import (
@@ -15,6 +19,17 @@ import (
 )
 
 func main() {
+	if len(os.Args) == 4 {
+		show := map[string]func(ctx context.Context, folder, name string) error{"read": printRows, "bounds": printBounds}[os.Args[1]]
+		if show == nil {
+			show = printRows
+		}
+		if err := show(context.Background(), os.Args[2], os.Args[3]); err != nil {
+			fmt.Fprintln(os.Stderr, "writer:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: writer FOLDER")
 		os.Exit(2)

@@ -115,34 +115,95 @@ func (w *writer) evolve(change func(*table.UpdateSchema)) {
 	}
 }
 
-// note writes the rows of the current snapshot, by the schema that it was written with, as lines of JSON in their order.
-func (w *writer) note() (err error) {
-	snapshot := w.table.CurrentSnapshot()
-	scan := w.table.Scan(table.WithSnapshotID(snapshot.SnapshotID))
-	defer func() { err = errors.Join(err, scan.Close()) }()
-	_, records, err := scan.ToArrowRecords(w.ctx)
+// openTable opens a table that another program has written.
+func openTable(ctx context.Context, folder, name string) (*writer, error) {
+	tables, err := hadoop.NewCatalog("test", folder, nil)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{ctx: ctx}
+	w.table, err = tables.LoadTable(ctx, table.Identifier{"go", name})
+	return w, err
+}
+
+// printBounds prints the bounds of the columns in the files of a table.
+func printBounds(ctx context.Context, folder, name string) error {
+	w, err := openTable(ctx, folder, name)
 	if err != nil {
 		return err
 	}
-	var lines []string
+	tasks, err := w.table.Scan().PlanFiles(ctx)
+	if err != nil {
+		return err
+	}
+	for _, task := range tasks {
+		for _, field := range w.table.Schema().Fields() {
+			var texts []string
+			for _, bounds := range []map[int][]byte{task.File.LowerBoundValues(), task.File.UpperBoundValues()} {
+				text := "none"
+				if data, ok := bounds[field.ID]; ok {
+					value, err := iceberg.LiteralFromBytes(field.Type, data)
+					if err != nil {
+						return fmt.Errorf("column %s: %w", field.Name, err)
+					}
+					text = value.String()
+				}
+				texts = append(texts, text)
+			}
+			fmt.Println(field.Name, task.File.ValueCounts()[field.ID], task.File.NullValueCounts()[field.ID], texts)
+		}
+	}
+	return nil
+}
+
+// printRows prints the rows of the current snapshot of a table.
+func printRows(ctx context.Context, folder, name string) error {
+	w, err := openTable(ctx, folder, name)
+	if err != nil {
+		return err
+	}
+	lines, err := w.rows(w.table.Scan())
+	for _, line := range lines {
+		fmt.Println(line)
+	}
+	return err
+}
+
+// note writes the rows of the current snapshot, by the schema that it was written with, as lines of JSON in their order.
+func (w *writer) note() error {
+	snapshot := w.table.CurrentSnapshot()
+	lines, err := w.rows(w.table.Scan(table.WithSnapshotID(snapshot.SnapshotID)))
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(w.folder, "go", w.name, "expected")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.jsonl", snapshot.SnapshotID)), []byte(strings.Join(lines, "\n")+"\n"), 0o666)
+}
+
+// rows returns the rows of a scan, which it closes, as lines of JSON in their order.
+func (w *writer) rows(scan *table.Scan) (lines []string, err error) {
+	defer func() { err = errors.Join(err, scan.Close()) }()
+	_, records, err := scan.ToArrowRecords(w.ctx)
+	if err != nil {
+		return nil, err
+	}
 	for record, err := range records {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		var text bytes.Buffer
 		err = array.RecordToJSON(record, &text)
 		record.Release()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for line := range strings.Lines(text.String()) {
 			lines = append(lines, strings.TrimSpace(line))
 		}
 	}
 	slices.Sort(lines)
-	folder := filepath.Join(w.folder, "go", w.name, "expected")
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.jsonl", snapshot.SnapshotID)), []byte(strings.Join(lines, "\n")+"\n"), 0o666)
+	return lines, nil
 }

@@ -1,0 +1,87 @@
+package sink
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// FieldID is the ID of a column in the schema of a Parquet file. Formats of tables such as Iceberg find columns by it.
+type FieldID struct {
+	// ID is positive, or zero for none.
+	ID int32
+	// Members are those of a struct in the order of its fields, of a list's elements, or of a map's keys and values. None means
+	// that the parts have no IDs.
+	Members []FieldID
+}
+
+// fieldIDKey is the metadata of a field by which arrow-go writes its ID.
+const fieldIDKey = "PARQUET:field_id"
+
+// withFieldIDs returns a schema whose fields have IDs in their metadata, those of parts too.
+func withFieldIDs(schema *arrow.Schema, ids []FieldID) (*arrow.Schema, error) {
+	if len(ids) == 0 {
+		return schema, nil
+	}
+	fields, err := fieldsWithIDs(schema.Fields(), ids, "the table", map[int32]bool{})
+	if err != nil {
+		return nil, err
+	}
+	metadata := schema.Metadata()
+	return arrow.NewSchema(fields, &metadata), nil
+}
+
+// fieldsWithIDs returns a copy of fields with IDs. An ID is seen at most once.
+func fieldsWithIDs(fields []arrow.Field, ids []FieldID, parent string, seen map[int32]bool) ([]arrow.Field, error) {
+	if len(ids) != len(fields) {
+		return nil, fmt.Errorf("%d field IDs for %d columns of %s, expected as many: %w", len(ids), len(fields), parent, ErrArgument)
+	}
+	copies := make([]arrow.Field, len(fields))
+	for i, field := range fields {
+		id := ids[i].ID
+		if id < 0 || seen[id] {
+			return nil, fmt.Errorf("the field ID %d of column %q is negative or given twice: %w", id, field.Name, ErrArgument)
+		}
+		if id > 0 {
+			seen[id] = true
+			field.Metadata = arrow.NewMetadata([]string{fieldIDKey}, []string{strconv.Itoa(int(id))})
+		}
+		if len(ids[i].Members) > 0 {
+			var err error
+			if field.Type, err = typeWithIDs(field.Type, ids[i].Members, fmt.Sprintf("column %q", field.Name), seen); err != nil {
+				return nil, err
+			}
+		}
+		copies[i] = field
+	}
+	return copies, nil
+}
+
+// typeWithIDs returns a nested type whose parts have IDs.
+func typeWithIDs(t arrow.DataType, ids []FieldID, name string, seen map[int32]bool) (arrow.DataType, error) {
+	switch t := t.(type) {
+	case *arrow.StructType:
+		fields, err := fieldsWithIDs(t.Fields(), ids, name, seen)
+		if err != nil {
+			return nil, err
+		}
+		return arrow.StructOf(fields...), nil
+	case *arrow.ListType:
+		fields, err := fieldsWithIDs(t.Fields(), ids, name, seen)
+		if err != nil {
+			return nil, err
+		}
+		return arrow.ListOfField(fields[0]), nil
+	case *arrow.MapType:
+		fields, err := fieldsWithIDs([]arrow.Field{t.KeyField(), t.ItemField()}, ids, name, seen)
+		if err != nil {
+			return nil, err
+		}
+		copied := arrow.MapOfWithMetadata(fields[0].Type, fields[0].Metadata, fields[1].Type, fields[1].Metadata)
+		copied.KeysSorted = t.KeysSorted
+		copied.SetItemNullable(t.ItemField().Nullable)
+		return copied, nil
+	}
+	return nil, fmt.Errorf("field IDs of parts of %s of %v, expected a struct, a list or a map: %w", name, t, ErrArgument)
+}
