@@ -185,6 +185,8 @@ func TestErrors(t *testing.T) {
 		column  int
 		message string
 	}{
+		"select factorial(note) from orders":                                                {18, "argument 1 of factorial is VARCHAR, expected an integer"},
+		"select lcm(id, 2.5) from orders":                                                   {16, "argument 2 of lcm is DECIMAL(2,1), expected an integer"},
 		"select prise from orders":                                                          {8, `no column is called "prise": there are "price"`},
 		"select o.prise from orders o":                                                      {8, `"price"`},
 		"select * from order_":                                                              {15, `no table is called "order_": there are "Orders"`},
