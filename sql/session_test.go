@@ -186,6 +186,7 @@ func TestErrors(t *testing.T) {
 		message string
 	}{
 		"select factorial(note) from orders":                                                {18, "argument 1 of factorial is VARCHAR, expected an integer"},
+		"select '-0.4'::ubigint":                                                            {8, `"-0.4" is no integer`},
 		"select lcm(id, 2.5) from orders":                                                   {16, "argument 2 of lcm is DECIMAL(2,1), expected an integer"},
 		"select prise from orders":                                                          {8, `no column is called "prise": there are "price"`},
 		"select o.prise from orders o":                                                      {8, `"price"`},
