@@ -186,6 +186,12 @@ func TestErrors(t *testing.T) {
 		message string
 	}{
 		"select factorial(note) from orders":                                                {18, "argument 1 of factorial is VARCHAR, expected an integer"},
+		"select list_median(['a', 'b'])":                                                    {8, "the elements of the list are VARCHAR, expected numbers: cast them, as in list::DOUBLE[]"},
+		"select list_var_pop([note]) from orders":                                           {8, "the elements of the list are VARCHAR"},
+		"select list_distance([1], ['2'])":                                                  {8, "the elements of the list are VARCHAR"},
+		"select list_resize([1], -1)":                                                       {25, "the size is -1, expected 0 or more"},
+		"select list_resize([1], 2, 'x')":                                                   {28, `"x" is no number`},
+		"select list_select([1, 2], [1.5])":                                                 {28, "the positions are DECIMAL(2,1), expected integers"},
 		"select '-0.4'::ubigint":                                                            {8, `"-0.4" is no integer`},
 		"select lcm(id, 2.5) from orders":                                                   {16, "argument 2 of lcm is DECIMAL(2,1), expected an integer"},
 		"select prise from orders":                                                          {8, `no column is called "prise": there are "price"`},
