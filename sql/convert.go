@@ -128,6 +128,9 @@ func (t *translation) convertText(at tree.Node, v value, written string, to arro
 	if known, ok := t.parsed(at, written, to); ok {
 		return known
 	}
+	if isNested(to) {
+		t.fail(at, "the text %q cannot be converted to %s: write [1, 2] or {'name': value}", written, typeName(to))
+	}
 	return t.cast(at, v, to)
 }
 
