@@ -128,6 +128,9 @@ func (t *translation) convertText(at tree.Node, v value, written string, to arro
 	if known, ok := t.parsed(at, written, to); ok {
 		return known
 	}
+	if isNested(to) {
+		t.fail(at, "the text %q cannot be converted to %s: write [1, 2] or {'name': value}", written, typeName(to))
+	}
 	return t.cast(at, v, to)
 }
 
@@ -200,21 +203,12 @@ func (t *translation) cast(at tree.Node, v value, to arrow.DataType) value {
 	if isText(v.dataType) && !v.isConstant() && (isNumber(to) || isDate(to) || isTimestamp(to)) {
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
 			if trimmed := list[0].Trim(); isInteger(to) {
-				return gpuframe.Coalesce(trimmed.Cast(to), roundedText(trimmed).Cast(to))
+				return gpuframe.Coalesce(trimmed.Cast(to), roundedPoint(trimmed, to), roundedExponent(trimmed, to))
 			}
 			return list[0].Trim().Cast(to)
 		}, v)
 	}
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Cast(to) }, v)
-}
-
-// roundedText is the number of a text with digits behind the point, rounded half away from zero, if a double has it
-// exactly.
-func roundedText(text gpuframe.Expr) gpuframe.Expr {
-	const most = 1 << 52
-	x := text.Cast(floatType)
-	rounded := gpuframe.If(x.Lt(0.0), x.Neg().Add(0.5).Floor().Neg(), x.Add(0.5).Floor())
-	return gpuframe.If(x.Abs().Lt(float64(most)), rounded, gpuframe.LitOf(floatType, nil))
 }
 
 // placeholder returns a value of a type, to find types with.

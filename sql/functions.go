@@ -180,6 +180,7 @@ func init() { // the functions refer to the table
 		functions[name] = part(name)
 	}
 	maps.Copy(functions, listFunctions())
+	maps.Copy(functions, integerFunctions())
 }
 
 // call translates a call: of a window function, an aggregate, or a function.

@@ -101,17 +101,23 @@ func (t *translation) part(at tree.Node, list value, from int) value {
 	return t.listCall(at, func(e gpuframe.Expr) gpuframe.Expr { return e.ListSlice(from, 1<<31-1) }, list)
 }
 
-// listResize is a list with a number of elements. Further ones are null, or a value.
+// listResize is a list with a number of elements. Further ones are null, or a value of the type of the elements.
 func listResize(t *translation, at *tree.Call, list []value) value {
 	if list[0].null {
 		return list[0]
 	}
+	if size, ok := list[1].constant.(int64); ok && size < 0 {
+		t.fail(at.Args[1].Expr, "the size is %d, expected 0 or more", size)
+	}
 	n := t.coalesced(at, list[1], constant(int64(0)))
 	resized := t.atPositions(list[0], t.numbers(at, t.convert(at, n, int64Type)))
 	if len(list) > 2 && !list[2].null {
-		length := t.length(at, list[0])
+		length, fill := t.length(at, list[0]), list[2]
+		if element := t.elementType(at, list[0]); element.ID() != arrow.NULL {
+			fill = t.convert(at.Args[2].Expr, fill, element)
+		}
 		resized = t.eachElement(at, resized, false, func(e, number value) value {
-			return t.cases(at, []value{t.binary(at, ">", number, length)}, []value{list[2], e})
+			return t.cases(at, []value{t.binary(at, ">", number, length)}, []value{fill, e})
 		})
 	}
 	return t.nullWhere(at, resized, t.isNull(at, list[0]))
@@ -121,6 +127,9 @@ func listResize(t *translation, at *tree.Call, list []value) value {
 func listSelect(t *translation, at *tree.Call, list []value) value {
 	if list[0].null || list[1].null {
 		return value{null: true, uses: columnSet{}}
+	}
+	if element := t.elementType(at, list[1]); !isInteger(element) && element.ID() != arrow.NULL {
+		t.fail(at.Args[1].Expr, "the positions are %s, expected integers", typeName(element))
 	}
 	positions := t.eachElement(at, list[1], false, func(number, _ value) value {
 		exists := t.binary(at, ">", number, constant(int64(0)))
@@ -192,6 +201,8 @@ func flatten(t *translation, at *tree.Call, list []value) value {
 // sumOfPairs is the sum of a function of the numbers of two lists as doubles. It is null if a number or a list is, or
 // if one list is longer.
 func (t *translation) sumOfPairs(at tree.Node, a, b value, f func(x, y value) value) value {
+	t.checkNumbers(at, a)
+	t.checkNumbers(at, b)
 	if a.null || b.null {
 		return t.nullOf(floatType)
 	}

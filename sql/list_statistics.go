@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
@@ -25,7 +27,18 @@ func listStatistics() map[string]function {
 
 // doubles is the numbers of a list as doubles, without nulls.
 func (t *translation) doubles(at tree.Node, list value) value {
+	t.checkNumbers(at, list)
 	return t.ofElements(at, t.withoutNulls(at, list), floatType)
+}
+
+// checkNumbers refuses a list whose elements are no numbers.
+func (t *translation) checkNumbers(at tree.Node, list value) {
+	if list.null {
+		return
+	}
+	if element := t.elementType(at, list); !isNumber(element) && element.ID() != arrow.NULL {
+		t.fail(at, "the elements of the list are %s, expected numbers: cast them, as in list::DOUBLE[]", typeName(element))
+	}
 }
 
 // listVariance is the variance of the numbers of a list, with their number less some as its divisor.

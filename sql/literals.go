@@ -220,7 +220,7 @@ func (t *translation) readNumber(at tree.Node, trimmed string, to arrow.DataType
 		return constant(x), true, ""
 	}
 	n, isWhole := rounded(strings.ReplaceAll(trimmed, "_", ""), x)
-	if !isWhole {
+	if !isWhole || arrow.IsUnsignedInteger(to.ID()) && strings.HasPrefix(trimmed, "-") {
 		return v, true, "%q is no integer"
 	}
 	return constant(n), true, ""

@@ -185,6 +185,23 @@ func TestErrors(t *testing.T) {
 		column  int
 		message string
 	}{
+		"select factorial(note) from orders":                                                {18, "argument 1 of factorial is VARCHAR, expected an integer"},
+		"select list_median(['a', 'b'])":                                                    {8, "the elements of the list are VARCHAR, expected numbers: cast them, as in list::DOUBLE[]"},
+		"select list_var_pop([note]) from orders":                                           {8, "the elements of the list are VARCHAR"},
+		"select list_distance([1], ['2'])":                                                  {8, "the elements of the list are VARCHAR"},
+		"select list_resize([1], -1)":                                                       {25, "the size is -1, expected 0 or more"},
+		"select list_resize([1], 2, 'x')":                                                   {28, `"x" is no number`},
+		"select list_select([1, 2], [1.5])":                                                 {28, "the positions are DECIMAL(2,1), expected integers"},
+		"select case when id > 1 then [1] else 'x' end from orders":                         {8, `the text "x" cannot be converted to BIGINT[]`},
+		"select [1] union all select 'a'":                                                   {12, "a column is BIGINT[] on the left side and VARCHAR on the right: cast one of them"},
+		"select {'a': [id]} from orders union all select [1]":                               {32, "a column is STRUCT(a BIGINT[]) on the left side and BIGINT[] on the right"},
+		"select [[1]] union all select ['x']":                                               {14, "BIGINT[] and VARCHAR have no common type"},
+		"select count(*) from orders group by [id]":                                         {38, "a key of groups is BIGINT[]: lists are not supported here"},
+		"select distinct {'a': [id]} as s from orders":                                      {17, `column "s" of SELECT DISTINCT is STRUCT(a BIGINT[])`},
+		"select [id] as l from orders union select [1]":                                     {30, `column "l" of a set operation without ALL is BIGINT[]`},
+		"select [id] in (select [buyer] from orders) from orders":                           {13, "the left side of IN is BIGINT[]"},
+		"select '-0.4'::ubigint":                                                            {8, `"-0.4" is no integer`},
+		"select lcm(id, 2.5) from orders":                                                   {16, "argument 2 of lcm is DECIMAL(2,1), expected an integer"},
 		"select prise from orders":                                                          {8, `no column is called "prise": there are "price"`},
 		"select o.prise from orders o":                                                      {8, `"price"`},
 		"select * from order_":                                                              {15, `no table is called "order_": there are "Orders"`},

@@ -72,6 +72,9 @@ func isNullColumn(c *column) bool { return c == nil || c.isNull }
 
 // alikeRows returns two values with the type of the rows of a set operation: text if one of them is.
 func (t *translation) alikeRows(at tree.Node, a, b value) []value {
+	if a.dataType != nil && b.dataType != nil && (isList(a.dataType) != isList(b.dataType) || isStruct(a.dataType) != isStruct(b.dataType)) {
+		t.fail(at, "a column is %s on the left side and %s on the right: cast one of them", typeName(a.dataType), typeName(b.dataType))
+	}
 	if a.dataType == nil || b.dataType == nil || isNested(a.dataType) || isNested(b.dataType) || isText(a.dataType) == isText(b.dataType) {
 		return t.alikeTypes(at, a, b)
 	}
@@ -114,6 +117,9 @@ func (t *translation) combined(at *tree.SetOperation, left, right output) output
 		id := out.carried[i].id
 		same := t.convert(at, right.carried[i].value(), c.dataType)
 		l, r = append(l, gpuframe.Col(c.id).As(id)), append(r, same.expr.As(id))
+	}
+	if at.Kind != tree.Union || !at.All {
+		t.checkKeys(at, "a set operation without ALL", out.columns)
 	}
 	a, b := left.query.Select(l...), right.query.Select(r...)
 	switch {

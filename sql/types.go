@@ -105,6 +105,14 @@ func typeName(t arrow.DataType) string {
 		return strings.ToUpper("decimal(" + decimalParams(t) + ")")
 	case *arrow.TimestampType:
 		return timestampName(t)
+	case arrow.ListLikeType:
+		return typeName(t.Elem()) + "[]"
+	case *arrow.StructType:
+		fields := make([]string, t.NumFields())
+		for i, f := range t.Fields() {
+			fields[i] = f.Name + " " + typeName(f.Type)
+		}
+		return "STRUCT(" + strings.Join(fields, ", ") + ")"
 	}
 	if isText(t) {
 		return "VARCHAR"

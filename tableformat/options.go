@@ -11,6 +11,20 @@ import (
 // ErrOption means that a format does not have an option.
 var ErrOption = errors.New("the format does not have the option")
 
+// OptionError names an option that is set and that a format does not have. It wraps [ErrOption].
+type OptionError struct {
+	// Format is the name of the format, Option that of the option, as [Options.Only] has it.
+	Format, Option string
+}
+
+// Error returns the message.
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("tableformat: a table of %s has no option %q: %v", e.Format, e.Option, ErrOption)
+}
+
+// Unwrap returns [ErrOption].
+func (e *OptionError) Unwrap() error { return ErrOption }
+
 // Options choose the state of a table that is read. Formats refuse those that they do not have, by [Options.Only].
 type Options struct {
 	// Version is the number of a version, of Delta Lake.
@@ -27,7 +41,7 @@ type Options struct {
 	System fs.FS
 }
 
-// Only returns an error that wraps [ErrOption] if an option is set that a format does not have. The names of those that it has
+// Only returns an [OptionError] if an option is set that a format does not have. The names of those that it has
 // are "version", "snapshot", "timestamp", "ref" and "moved".
 func (o Options) Only(format string, names ...string) error {
 	for _, option := range []struct {
@@ -37,7 +51,7 @@ func (o Options) Only(format string, names ...string) error {
 		{"version", o.Version != nil}, {"snapshot", o.Snapshot != nil}, {"timestamp", !o.Timestamp.IsZero()}, {"ref", o.Ref != ""}, {"moved", o.Moved},
 	} {
 		if option.isSet && !slices.Contains(names, option.name) {
-			return fmt.Errorf("tableformat: a table of %s has no option %q: %w", format, option.name, ErrOption)
+			return &OptionError{Format: format, Option: option.name}
 		}
 	}
 	return nil

@@ -47,17 +47,24 @@ func TestRegister(t *testing.T) {
 	require.Equal(t, int64(7), *opened.Version)
 	require.Equal(t, time.Date(2026, 1, 31, 12, 30, 0, 0, time.UTC), opened.Timestamp)
 	for statement, message := range map[string]string{
-		"from lines_scan('a', ref = 'main')":           `a table of lines has no option "ref"`,
-		"from lines_scan('a', snapshot_from_id = 1)":   `has no option "snapshot"`,
-		"from lines_scan('a', allow_moved_paths = 1)":  "allow_moved_paths is true or false",
-		"from lines_scan('a', version = 'x')":          "the version is not a literal integer",
-		"from lines_scan('a', timestamp = 7)":          "the time is not a literal timestamp",
-		"from lines_scan('a', timestamp = 'tomorrow')": `"tomorrow" is no timestamp`,
-		"from lines_scan('a', verison = 7)":            `no option of lines_scan is called "verison"`,
-		"from lines_scan(['a', 'b'])":                  "has 2 paths, expected 1",
-		"from lines_scan()":                            "needs a path",
-		"from delta_scan('a')":                         "lake/delta",
-		"from hudi_scan('a')":                          "no table function is called",
+		"from lines_scan('a', ref = 'main')":                                                       `lines_scan has no option "ref": leave it out`,
+		"from lines_scan('a', snapshot_from_id = 1)":                                               `lines_scan has no option "snapshot_from_id"`,
+		"from lines_scan('a', allow_moved_paths = 1)":                                              "allow_moved_paths is 1, expected a literal boolean: write allow_moved_paths = true",
+		"from lines_scan('a', allow_moved_paths = 'yes')":                                          `allow_moved_paths is "yes", expected`,
+		"from lines_scan('a', allow_moved_paths = null)":                                           "allow_moved_paths is of type NULL, expected",
+		"from lines_scan('a', version = 1, VERSION = 2)":                                           "option version is given twice",
+		"from iceberg_scan('a', timestamp = '2020-01-01', snapshot_from_timestamp = '2020-01-01')": "options timestamp and snapshot_from_timestamp are the same",
+		"from delta_scan('a', 7)":                                                                  "delta_scan has one argument without a name, the path: write the others as options, such as version = value",
+		"from delta_scan('a', ref = 'main')":                                                       `no option of delta_scan is called "ref": there are "version", "timestamp"`,
+		"from iceberg_scan('a', version = 1)":                                                      `no option of iceberg_scan is called "version"`,
+		"from lines_scan('a', version = 'x')":                                                      "the version is not a literal integer",
+		"from lines_scan('a', timestamp = 7)":                                                      "the time is not a literal timestamp",
+		"from lines_scan('a', timestamp = 'tomorrow')":                                             `"tomorrow" is no timestamp`,
+		"from lines_scan('a', verison = 7)":                                                        `no option of lines_scan is called "verison"`,
+		"from lines_scan(['a', 'b'])":                                                              "has 2 paths, expected 1",
+		"from lines_scan()":                                                                        "needs a path",
+		"from delta_scan('a')":                                                                     "lake/delta",
+		"from hudi_scan('a')":                                                                      "no table function is called",
 	} {
 		_, err := session.Query(t.Context(), statement)
 		require.ErrorContains(t, err, message, statement)

@@ -220,6 +220,7 @@ var statements = map[string][]string{
 		"select k, string_agg(s, ',' order by id), string_agg(s, ',' order by id desc), sum(x), list(id order by x desc nulls last, id) from a group by k", "select list(id order by id), list(id order by id desc), count(*) from a", "select k, f, list(id order by id), list(id order by id desc) from a group by rollup (k, f)", "select first(s order by id), last(s order by id), first(s order by id desc) filter (where f) from a where k < 0", "select concat_ws(', ', s, k, s, 'x'), concat_ws('', 'a', s), concat_ws('-', s), concat_ws('-', 'a', 'b'), concat_ws('-', 'a', null) from a",
 		"select log2(8), log2(pow(2, id)), log2(x) from a where x > 0",
 		"select gcd(id, k), gcd(-id, 12), greatest_common_divisor(x, 18), lcm(id, k), least_common_multiple(id, 6), lcm(-4, 6), gcd(0, 0), lcm(0, 3), factorial(abs(id % 20)) from a",
+		"select lcm(100::tinyint, 3::tinyint), lcm(3::utinyint, 200::utinyint), gcd((-128)::tinyint, 0::tinyint), lcm(9223372036854775807, x * 0 + 9223372036854775807), lcm(x * 0 + 3037000500, 3037000499), lcm(x::tinyint, k::smallint), lcm(id::utinyint, x), gcd(x::bigint, k::tinyint), lcm(id, k) + 1, lcm(null, 3), factorial(null) from a",
 		"select k, mad(y), mad(id), mad(x) filter (where f), geomean(abs(y) + 1) from a group by k", "select mad(y), geomean(id) from a where id > 0", "select mad(y), geomean(y) from a where id < 0",
 	},
 	"texts of numbers and dates": textCasts(),

@@ -29,16 +29,20 @@ func (e *Error) Place() (line, column int) {
 	return line, 1 + utf8.RuneCountInString(before[1+strings.LastIndexByte(before, '\n'):])
 }
 
-// Error returns the message with the line of the text and a caret below the fault.
+// Error returns the message with the line of the text and a caret below the fault. Users, passwords and queries of
+// URLs are hidden.
 func (e *Error) Error() string {
 	line, column := e.Place()
-	shown, _, _ := strings.Cut(strings.Join(strings.Split(e.Text, "\n")[line-1:], "\n"), "\n")
-	shown = strings.TrimSuffix(shown, "\r")
+	position := min(max(int(e.Position), 0), len(e.Text))
+	begin := 1 + strings.LastIndexByte(e.Text[:position], '\n')
+	shown, _, _ := strings.Cut(e.Text[begin:], "\n")
+	shown, at := hideSecrets(strings.TrimSuffix(shown, "\r"), position-begin, false)
 	margin := strings.Map(func(r rune) rune {
 		if r == '\t' {
 			return r
 		}
 		return ' '
-	}, string([]rune(shown)[:min(column-1, utf8.RuneCountInString(shown))]))
-	return fmt.Sprintf("sql: line %d, column %d: %s\n  %s\n  %s^", line, column, e.Message, shown, margin)
+	}, shown[:min(at, len(shown))])
+	message, _ := hideSecrets(e.Message, 0, true)
+	return fmt.Sprintf("sql: line %d, column %d: %s\n  %s\n  %s^", line, column, message, shown, margin)
 }
