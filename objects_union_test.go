@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/testing/objecttest"
+	"github.com/gpuframe/gpuframe/objectstore"
 )
 
 // objectRows is a row of the tables of unionOfObjects.
@@ -152,5 +154,28 @@ func TestObjectsOfAUnionAtATime(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, result.Release())
 		require.Equal(t, 2, meeting.meetings)
+	})
+}
+
+// Each object of a store that does not answer is tried once, and the error names all of them.
+func TestObjectsOfAnUnavailableStore(t *testing.T) {
+	const tables, attempts = 4, 3
+	eachEngine(t, func(t *testing.T, gpu *gpuframe.Engine) {
+		store := &objecttest.Memory{}
+		_ = unionOfObjects(t, gpu, store, tables)
+		objects := gpu.Objects(objectstore.WithRetry(store, objectstore.Retry{Attempts: attempts, Pause: time.Nanosecond}))
+		all := objects.Parquet(objectName(0))
+		for i := 1; i < tables; i++ {
+			all = all.Union(objects.Parquet(objectName(i)))
+		}
+		store.Reset()
+		store.Before = func(context.Context, string, string, int64, int64) error { return objectstore.ErrUnavailable }
+		_, err := all.Collect(t.Context())
+		require.ErrorIs(t, err, objectstore.ErrUnavailable)
+		var problems *gpuframe.QueryError
+		require.ErrorAs(t, err, &problems)
+		require.Len(t, problems.Problems, tables)
+		require.EqualValues(t, tables*attempts, store.Requests.Load())
+		require.Zero(t, store.Others.Load())
 	})
 }
