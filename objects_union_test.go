@@ -113,7 +113,7 @@ func TestObjectsOfWhichOneFails(t *testing.T) {
 	})
 }
 
-// A deadline ends a query whose objects do not answer: at footers, and at rows.
+// A deadline ends a query on objects that do not answer: at footers, and at rows.
 func TestObjectsThatDoNotAnswer(t *testing.T) {
 	const tables = 4
 	eachEngine(t, func(t *testing.T, gpu *gpuframe.Engine) {

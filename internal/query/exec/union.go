@@ -21,7 +21,7 @@ type union struct {
 type laterScans struct{ begins []func() }
 
 // A union below a slice begins few inputs: it sent the requests of all of 300 for a query that ended in the first one. Another one
-// reads all of them, and begins as many as requests may be sent at a time.
+// reads all of them, and begins 64, the number of requests at a time.
 const aheadOfSlice, aheadOfAll = 2, 64
 
 // mayEnd reports whether the inputs of a node may be left before their end, if the node itself may be.
