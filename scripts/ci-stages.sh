@@ -20,7 +20,7 @@ table='
 race-kernels   kernels/|internal/(op/(parallel|lookback)|expr/codegen|keys/(hashtable|radix)|text/textrows|driver/(devicecode|streamwork))/
 memcheck       (device|dlpack|arrowdev|share|memory|internal/(arrays/bitmap|base/forks|driver/nvtx|exchange/nccl))/
 nocgo          (device|memory|column|buffer|kernels/expr|dlpack|arrowdev|share)/|kernels/[a-z_]*\.go$
-python         (python|dlpack|arrowdev|share|internal/arrays/arrowipc|examples/(pytorch|sharing))/|[a-z_]*\.go$|scripts/stand-in/
+python         (python|dlpack|arrowdev|share|internal/arrays/arrowipc|examples/(pytorch|sharing)|distribution|lake|tableformat|objectstore)/|[a-z_]*\.go$|scripts/stand-in/
 ptx-check      .*\.(cu|cuh|ptx|ptx\.gz)$|kernels/build\.sh$
 bundle-check   scripts/(gpu-bundle|run)\.sh$|(bench/)?go\.(mod|sum)$
 gorgonia-check gorgoniacu/|device/|scripts/fetch-cuda-header\.sh$
@@ -29,8 +29,8 @@ flight         flight/|sql/|internal/(arrays/arrowipc|query/querydata)/|share/
 sql            sql/|[a-z_]*\.go$|kernels/(expr|group|join|window)/[a-z_]*\.go$
 beam           beam/|internal/arrays/arrowipc/
 opentelemetry  observe/
-objectstore    objectstore/|internal/testing/objecttest/
-lake           lake/|distribution/|tableformat/|internal/command/|table_files|internal/io/source/(table_|parquet)
+objectstore    objectstore/|bench/tpch/stores/|internal/testing/objecttest/|internal/io/source/(object|fetched|parquet|describe|request_limit)
+lake           lake/|distribution/|tableformat/|objectstore/(s3|gcs|azure)/|sql/table_formats|internal/(command/|query/querydata/table_formats|io/source/(table_|parquet|object|fetched|describe|request_limit))|table_files
 full           .*_test\.go$
 '
 stages=$(sed -n 's/^\([a-z0-9-]\+\) .*/\1/p' <<<"$table")

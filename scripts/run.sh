@@ -377,6 +377,7 @@ hand_over() {
     done
 }
 
+# python_environment builds the small library: the bundle has no modules of stores and table formats.
 python_environment() {
     GPUFRAME_LIBRARY=$(program libgpuframe.so ./python/library -buildmode=c-shared)
     export GPUFRAME_LIBRARY PYTHONPATH=$src/python PYTHONDONTWRITEBYTECODE=1

@@ -76,7 +76,7 @@ type file struct {
 func Open(ctx context.Context, path string, options Options) (*Table, error) {
 	from := storage.Storage{System: options.System, Store: options.Store}
 	t := &Table{root: from.Root(path), from: from, zone: cmp.Or(options.Zone, time.UTC)}
-	name, err := storage.Name(path)
+	name, err := from.Name(path)
 	if err == nil {
 		t.root = from.Root(name)
 		err = t.open(ctx, options)

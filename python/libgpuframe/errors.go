@@ -96,7 +96,6 @@ var kinds = []struct {
 	{dlpack.ErrInvalid, "buffer"},
 	{dlpack.ErrDevice, "buffer"},
 	{memory.ErrReadOnly, "buffer"},
-	{querydata.ErrDocument, "value"},
 	{sources.ErrUsed, "value"},
 	{sources.ErrArgument, "value"},
 	{sink.ErrArgument, "value"},
@@ -129,6 +128,7 @@ var kinds = []struct {
 	{column.ErrInvalid, "invalid"},
 	{device.ErrClosed, "released"},
 	{device.ErrInvalidValue, "value"},
+	{querydata.ErrDocument, "value"}, // after the causes of errors of tables
 }
 
 // The conditions that only this library has.

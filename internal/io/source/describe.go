@@ -3,6 +3,8 @@ package source
 import (
 	"context"
 	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
 )
 
 // IsRemote reports whether a source is files in a store of objects, so that opening it waits for answers.
@@ -11,17 +13,44 @@ func IsRemote(s Source) bool {
 	return ok && p.paths.remote()
 }
 
-// Describe reads what plans need of sources of objects of stores, at the same time: the footers of Parquet files. Binding asks one
-// source at a time, and each would wait for an answer. Errors are those of a later call of the source.
-func Describe(ctx context.Context, sources []Source) {
+// Description is what plans need of a source: its schema, or the error of it, and its rows.
+type Description struct {
+	Schema *arrow.Schema
+	Err    error
+	Rows   int64
+	Exact  bool
+}
+
+// Describe returns what plans need of a source.
+func Describe(ctx context.Context, s Source) (d Description) {
+	if d.Schema, d.Err = s.Schema(ctx); d.Err == nil {
+		d.Rows, d.Exact = s.Rows(ctx)
+	}
+	return d
+}
+
+// DescribeRemote is Describe for those of several sources that are objects of stores, at the same time: binding asks one
+// source at a time, and each would wait for the answers to the requests of footers. It leaves out a single such source. An error is
+// that of one source: the others are described.
+func DescribeRemote(ctx context.Context, sources []Source) map[Source]Description {
 	list := slices.DeleteFunc(slices.Clone(sources), func(s Source) bool {
 		return !IsRemote(s) || s.(*parquetFiles).table != nil // the metadata of a table have the rows
 	})
 	if len(list) < 2 {
-		return
+		return nil
 	}
-	_ = concurrently(ctx, len(list), len(list), func(i int) error {
-		list[i].Rows(ctx)
+	ctx = withRequests(ctx, newRequestLimit())
+	descriptions := make([]Description, len(list))
+	err := concurrently(ctx, len(list), mostRequests, func(i int) error {
+		descriptions[i] = Describe(ctx, list[i])
 		return nil
 	})
+	if err != nil {
+		return nil // the context is done
+	}
+	described := make(map[Source]Description, len(list))
+	for i, s := range list {
+		described[s] = descriptions[i]
+	}
+	return described
 }

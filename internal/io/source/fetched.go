@@ -113,6 +113,9 @@ func (f *fetched) fetch(query context.Context, ranges []byteRange, allocator arr
 	return readError(context.Cause(ctx))
 }
 
+// noTurn does not wait: the context limits the requests, see [requestLimit].
+func noTurn() (end func()) { return func() {} }
+
 // joined returns the parts that have ranges, without memory.
 func joined(ranges []byteRange) (parts []fetchedPart) {
 	slices.SortFunc(ranges, func(a, b byteRange) int { return cmp.Compare(a.offset, b.offset) })
@@ -222,7 +225,7 @@ func (g *groupValues) indexReader(leaves []int) (io.ReaderAt, error) {
 		ranges = g.footer.addIndex(ranges, chunk.GetColumnIndexOffset(), chunk.GetColumnIndexLength())
 	}
 	f := &fetched{from: g.opened.remote}
-	return f, f.fetch(g.ctx, ranges, arrowmemory.DefaultAllocator, func() func() { return func() {} })
+	return f, f.fetch(g.ctx, ranges, arrowmemory.DefaultAllocator, noTurn)
 }
 
 // checkIndex returns the error of a page index that the file does not have.

@@ -121,6 +121,7 @@ func (r *objectReader) read(ctx context.Context, p []byte, offset int64) error {
 
 // request reads bytes of the object from the store.
 func (r *objectReader) request(ctx context.Context, p []byte, offset int64) error {
+	defer beginRequest(ctx)()
 	r.counters.Requests.Add(1)
 	r.counters.RequestBytes.Add(int64(len(p)))
 	return r.object.store.ReadRange(ctx, r.about, p, offset)

@@ -222,6 +222,10 @@ func (s *parquetFiles) statistics(f *parquetFile, footer *footer, rowGroup int, 
 }
 
 func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Request) (buffer.Reader, error) {
+	if request.Readahead == nil {
+		request.Readahead = NewReadahead(m)
+	}
+	ctx = withRequests(ctx, request.Readahead.described)
 	schema, err := s.Schema(ctx)
 	if err != nil {
 		return nil, err
@@ -241,9 +245,6 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 	onDevice := decodesChunks(m)
 	if request.BatchRows == 0 {
 		request.BatchRows = batchRows(onDevice, request)
-	}
-	if request.Readahead == nil {
-		request.Readahead = NewReadahead(m)
 	}
 	allocator, check := hostMemory(m)
 	records := newParquetRecords(s, selected.schema, groups, request, onDevice, allocator, check)

@@ -160,7 +160,7 @@ func (g *groupValues) fetchDictionaries(members []member) *fetched {
 		}
 	}
 	f.from = g.opened.remote
-	if f.fetch(g.ctx, ranges, arrowmemory.DefaultAllocator, func() func() { return func() {} }) == nil {
+	if f.fetch(g.ctx, ranges, arrowmemory.DefaultAllocator, noTurn) == nil {
 		g.fetched = f
 	}
 	return f

@@ -14,6 +14,8 @@ type Readahead struct {
 	turns turns
 	// requests are the turns of requests to stores of objects, which wait for answers and not for processors.
 	requests turns
+	// described limits the requests for what is read before row groups.
+	described requestLimit
 
 	mu sync.Mutex
 	// left is the memory that may still be read early.
@@ -30,7 +32,7 @@ func NewReadahead(m *memory.Manager) *Readahead {
 	if m != nil && m.Device().Kind() != device.Host {
 		processors -= processors / 8
 	}
-	return &Readahead{turns: turns{free: processors}, requests: turns{free: mostRequests}, left: mostEarly}
+	return &Readahead{turns: turns{free: processors}, requests: turns{free: mostRequests}, described: newRequestLimit(), left: mostEarly}
 }
 
 // readerTurns are the turns of one reader.

@@ -25,6 +25,8 @@ type binder struct {
 	// missing are columns that a verb with a problem would have made. Later expressions on
 	// them are not reported again.
 	missing map[string]bool
+	// described has sources that were described at the same time.
+	described map[source.Source]source.Description
 	// shape, if it is not nil, has the slots that stand for the tables.
 	shape *shape
 }
@@ -46,7 +48,7 @@ func (s *Step) bind(ctx context.Context, slots *shape) (plan.Node, error) {
 		return nil, Problems{{Place{Verb: "Query"}, errNoSource}}
 	}
 	b := binder{ctx: ctx, bound: map[*Step]plan.Node{}, missing: map[string]bool{}, shape: slots}
-	source.Describe(ctx, s.sources())
+	b.described = source.DescribeRemote(ctx, s.sources())
 	n := b.bind(s)
 	if ctx.Err() != nil {
 		return nil, cancel.Error(ctx)
@@ -57,7 +59,7 @@ func (s *Step) bind(ctx context.Context, slots *shape) (plan.Node, error) {
 	return n, nil
 }
 
-// sources returns the sources of a query.
+// sources returns the sources of a query. One that was not opened is nil.
 func (s *Step) sources() (list []source.Source) {
 	visited := map[*Step]bool{}
 	var visit func(s *Step)
@@ -66,7 +68,7 @@ func (s *Step) sources() (list []source.Source) {
 			return
 		}
 		visited[s] = true
-		if s.source != nil && !slices.Contains(list, s.source) {
+		if len(s.inputs) == 0 && !slices.Contains(list, s.source) {
 			list = append(list, s.source)
 		}
 		for _, input := range s.inputs {

@@ -2,7 +2,6 @@ package bind
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -51,7 +50,7 @@ func NewStep(verb Verb, at uintptr, inputs ...*Step) *Step {
 // NewScan makes the step of a source, or of a source that was not opened.
 func NewScan(planner *Planner, name string, at uintptr, opened source.Source, failure error) *Step {
 	bind := func(b *binder, _ []plan.Node) plan.Node {
-		n, err := scan(b.ctx, b.standIn(opened), failure)
+		n, err := b.scan(opened, failure)
 		if err != nil {
 			b.report(err)
 			return nil
@@ -61,16 +60,19 @@ func NewScan(planner *Planner, name string, at uintptr, opened source.Source, fa
 	return &Step{planner: planner, verb: Verb{name: name, bind: bind}, at: at, source: opened}
 }
 
-func scan(ctx context.Context, opened source.Source, failure error) (plan.Node, error) {
+func (b *binder) scan(opened source.Source, failure error) (plan.Node, error) {
 	if failure != nil {
 		return nil, failure
 	}
-	schema, err := opened.Schema(ctx)
-	if err != nil {
-		return nil, err
+	read := b.standIn(opened)
+	about, ok := b.described[opened]
+	if !ok {
+		about = source.Describe(b.ctx, read)
 	}
-	rows, exact := opened.Rows(ctx)
-	return node(plan.NewScan(opened, schema, rows, exact))
+	if about.Err != nil {
+		return nil, about.Err
+	}
+	return node(plan.NewScan(read, about.Schema, about.Rows, about.Exact))
 }
 
 // node returns a node as the interface, nil for an error.
@@ -141,17 +143,5 @@ var errNoSource = errors.New("the zero Query has no source: begin with a method 
 
 // IsFixed reports whether all sources of the query have the same columns at each run.
 func (s *Step) IsFixed() bool {
-	seen := map[*Step]bool{}
-	var walk func(s *Step) bool
-	walk = func(s *Step) bool {
-		if seen[s] {
-			return true
-		}
-		seen[s] = true
-		if len(s.inputs) == 0 && (s.source == nil || !source.IsFixed(s.source)) {
-			return false
-		}
-		return !slices.ContainsFunc(s.inputs, func(input *Step) bool { return !walk(input) })
-	}
-	return walk(s)
+	return !slices.ContainsFunc(s.sources(), func(each source.Source) bool { return each == nil || !source.IsFixed(each) })
 }

@@ -122,6 +122,10 @@ type opener struct {
 	bounds   map[*plan.KeyBounds]*keyBounds
 	// readahead is that of all scans of the plan on the first device.
 	readahead *source.Readahead
+	// later, if it is not nil, gets the scans that begin when a union comes near them.
+	later *laterScans
+	// ends is set while the inputs of a slice are opened: it may end before it has read all of them.
+	ends bool
 	// whole is a node whose tables may have wider offsets than the plan's, or nil.
 	whole plan.Node
 }
@@ -156,6 +160,8 @@ func (o *opener) isWorthKeeping(n plan.Node) bool {
 
 func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, error) {
 	kind := operationOf(n)
+	defer func(outer bool) { o.ends = outer }(o.ends)
+	o.ends = mayEnd(n, o.ends)
 	below := n.Inputs()
 	if kind.opensInputs {
 		below = nil

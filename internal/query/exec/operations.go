@@ -32,7 +32,7 @@ func newOperations() map[reflect.Type]operation {
 		reflect.TypeFor[*plan.Draw]():     {open: takesAll(draw)},
 		reflect.TypeFor[*plan.Explode]():  {open: opens(explode), expected: workload.twoBatches},
 		reflect.TypeFor[*plan.Slice]():    {open: tries(newSlice), partial: tries(newPartialSlice), smallest: needs(sizes.slice)},
-		reflect.TypeFor[*plan.Union]():    {open: opens(newUnion)},
+		reflect.TypeFor[*plan.Union]():    {open: openUnion, opensInputs: true},
 		reflect.TypeFor[*plan.Aggregate](): {
 			open: tries(newGroups), partial: tries(newPartialGroups), smallest: sizes.groups, expected: workload.groups,
 		},

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
@@ -30,7 +31,8 @@ type scan struct {
 	dropped expr.Expr
 	// divided is set if several devices read the source.
 	divided *dividedScan
-	// opening, if it is not nil, is the opening of a source that waits for answers. stop ends it.
+	// begin, if it is not nil, starts the opening of a source that waits for answers, at its first call. stop ends the opening.
+	begin   func()
 	opening *scanOpening
 	stop    context.CancelFunc
 }
@@ -41,7 +43,7 @@ type scanOpening struct {
 	err  error
 }
 
-func openScan(ctx context.Context, _ *opener, base *stage, node plan.Node) (buffer.Reader, error) {
+func openScan(ctx context.Context, o *opener, base *stage, node plan.Node) (buffer.Reader, error) {
 	n := node.(*plan.Scan)
 	s := &scan{stage: base, plan: n, waits: map[int]*keyBounds{}, request: source.Request{
 		Columns: n.Columns(), Where: n.Where(), Limit: n.Limit(),
@@ -73,14 +75,19 @@ func openScan(ctx context.Context, _ *opener, base *stage, node plan.Node) (buff
 		return s, nil
 	}
 	if s.divided == nil && source.IsRemote(base.settings.source(n)) {
-		s.begin(ctx)
+		s.begin = sync.OnceFunc(func() { s.openAhead(ctx) })
+		if o.later != nil {
+			o.later.begins = append(o.later.begins, s.begin)
+		} else {
+			s.begin()
+		}
 		return s, nil
 	}
 	return s, s.openEarly(ctx)
 }
 
-// begin opens the source on a goroutine, so that the sources of a plan wait for answers at the same time.
-func (s *scan) begin(ctx context.Context) {
+// openAhead opens the source on a goroutine, so that the sources of a plan wait for answers at the same time.
+func (s *scan) openAhead(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
 	s.opening = &scanOpening{done: make(chan struct{})}
 	go func() {
@@ -91,9 +98,10 @@ func (s *scan) begin(ctx context.Context) {
 
 // await waits until the source is open.
 func (s *scan) await(ctx context.Context) error {
-	if s.opening == nil {
+	if s.begin == nil {
 		return nil
 	}
+	s.begin()
 	select {
 	case <-s.opening.done:
 		return s.opening.err
@@ -102,12 +110,12 @@ func (s *scan) await(ctx context.Context) error {
 	}
 }
 
-// openEarly opens the source, and begins to read it.
+// openEarly opens the source, and begins to read it, unless a limit may leave out the rows.
 func (s *scan) openEarly(ctx context.Context) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
-	if early, ok := s.reader.(source.EarlyReader); ok {
+	if early, ok := s.reader.(source.EarlyReader); ok && s.request.Limit == 0 {
 		early.Begin()
 	}
 	return nil

@@ -88,23 +88,3 @@ func (s *slice) next(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	return nil, errEnd
 }
-
-// union reads its first input, then the second one, and so on.
-type union struct {
-	*stage
-	at int
-}
-
-func newUnion(s *stage, _ *plan.Union) *union { return &union{stage: s} }
-
-// Next implements buffer.Reader.
-func (u *union) Next(ctx context.Context) (*buffer.Buffer, error) {
-	for u.at < len(u.inputs) {
-		table, err := u.inputs[u.at].Next(ctx)
-		if err != errEnd {
-			return table, err
-		}
-		u.at++
-	}
-	return nil, errEnd
-}

@@ -40,7 +40,7 @@ type Options struct {
 //
 // # Errors
 //
-// The error is an [*Error], which wraps [ErrDocument] or the error of a table, or it is that of a context that is done.
+// The error is an [*Error], which wraps [ErrDocument] and the error of a table if it is about one, or it is that of a context that is done.
 func Decode(ctx context.Context, engine *gpuframe.Engine, document []byte, options Options) (gpuframe.Query, error) {
 	data, err := parsed(document)
 	if err != nil {

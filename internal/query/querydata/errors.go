@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe"
 )
 
-// ErrDocument is the condition of every error of a document, but for those of the tables that it names.
+// ErrDocument is the condition of every error of a document, also of a table that it names and that cannot be opened.
 var ErrDocument = errors.New("malformed query document")
 
 // RequirementError is the failure of a run by the verb require: a row does not meet its condition.
@@ -49,8 +49,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("querydata: %s: %s", e.Place, e.Reason)
 }
 
-// Unwrap returns the cause, or [ErrDocument] without one.
-func (e *Error) Unwrap() error { return cmp.Or(e.Cause, ErrDocument) }
+// Unwrap returns [ErrDocument], and the cause unless it is nil.
+func (e *Error) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{ErrDocument}
+	}
+	return []error{ErrDocument, e.Cause}
+}
 
 // locate finds the step, the owner and the member of the place in a document.
 func (e *Error) locate(data any) {

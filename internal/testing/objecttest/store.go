@@ -66,6 +66,9 @@ func (m *Memory) Pending() int {
 	return m.pending
 }
 
+// Flying is the number of ranges that are being read.
+func (m *Memory) Flying() int64 { return m.flying.Load() }
+
 // Reset sets the counters to zero.
 func (m *Memory) Reset() {
 	m.Requests.Store(0)

@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -31,4 +32,16 @@ func TestNames(t *testing.T) {
 	require.ErrorContains(t, err, `the machine "host"`)
 	_, err = storage.Resolve("root", "file:///a%2")
 	require.ErrorContains(t, err, "is no URI")
+}
+
+// In a file system the host of a URL is a folder.
+func TestNamesOfAFileSystem(t *testing.T) {
+	s := storage.Storage{System: fstest.MapFS{}}
+	for name, want := range map[string]string{"file://host/t": "/host/t", "file:///t": "/t", "t": "t", "s3a://b/k": "s3://b/k"} {
+		got, err := s.Name(name)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err := storage.Storage{}.Name("file://host/t")
+	require.ErrorContains(t, err, "is a file of the machine")
 }

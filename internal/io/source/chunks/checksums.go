@@ -1,9 +1,8 @@
 package chunks
 
 import (
-	"github.com/gpuframe/gpuframe/internal/io/source/pages"
-
 	"github.com/gpuframe/gpuframe/internal/base/address"
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
 // checksums are the pages that have one. The device compares them: the host needs half as long for that as to read the
