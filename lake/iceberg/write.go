@@ -207,7 +207,7 @@ const mostAttempts = 20
 
 // commit commits the snapshot, on top of that of another writer if that was faster.
 func (w *Writer) commit(ctx context.Context, s *state, p *pending) (Snapshot, error) {
-	schema, spec, parent := string(s.schema), s.about.Spec, s.parent()
+	table, schema, spec, parent := s.about.UUID, string(s.schema), s.about.Spec, s.parent()
 	for attempt := 1; ; attempt++ {
 		described, err := p.prepare(ctx, s)
 		if err == nil {
@@ -225,6 +225,9 @@ func (w *Writer) commit(ctx context.Context, s *state, p *pending) (Snapshot, er
 		p.attempt, p.described = attempt, nil
 		if s, err = w.table.load(ctx); err != nil {
 			return Snapshot{}, err
+		}
+		if s.about.UUID != table {
+			return Snapshot{}, fmt.Errorf("the table was dropped and another one created: %w", ErrConflict)
 		}
 		if string(s.schema) != schema || s.about.Spec != spec {
 			return Snapshot{}, fmt.Errorf("its schema or its partitions have changed since snapshot %s: repeat the write: %w", idText(parent), ErrConflict)

@@ -122,14 +122,20 @@ func (t *cataloged) commit(ctx context.Context, s *state, snapshot map[string]an
 		return nil
 	}
 	var refused *refusedError
-	if errors.As(err, &refused) && refused.status < 500 {
+	isRefused := errors.As(err, &refused) && refused.status < 500
+	if isRefused && refused.status != http.StatusConflict && refused.status != http.StatusRequestTimeout {
 		return err
 	}
+	// A proxy may have repeated the request after it lost the answer: then the catalog refuses its own commit.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
 	defer stop()
 	id, _ := snapshot["snapshot-id"].(int64)
-	if now, failure := t.load(ctx); failure == nil && now.metadata.snapshot(id) != nil {
+	now, failure := t.load(ctx)
+	if failure == nil && now.metadata.snapshot(id) != nil {
 		return nil
+	}
+	if failure == nil && isRefused && refused.status == http.StatusConflict {
+		return err
 	}
 	return fmt.Errorf("%w: %w", err, ErrUnknown)
 }

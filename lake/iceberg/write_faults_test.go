@@ -18,15 +18,18 @@ import (
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
-// lossyStore is a store in memory that may lose the answer to a conditional write.
+// lossyStore is a store in memory that may lose the answer to a conditional write, or ignore the condition.
 type lossyStore struct {
 	objecttest.Memory
-	lose bool
+	lose, ignore bool
 }
 
 var errLost = errors.New("the connection was reset")
 
 func (s *lossyStore) PutNew(ctx context.Context, name string, contents []byte) error {
+	if s.ignore {
+		return s.Put(ctx, name, contents)
+	}
 	err := s.Memory.PutNew(ctx, name, contents)
 	if err == nil && s.lose {
 		return objectstore.NewError("write", name, errLost)
@@ -46,7 +49,7 @@ var sharedStore = sync.OnceValue(func() *lossyStore {
 // memoryStore returns the store without faults, and again at the end of the test.
 func memoryStore(t testing.TB) *lossyStore {
 	store := sharedStore()
-	t.Cleanup(func() { store.Before, store.lose = nil, false })
+	t.Cleanup(func() { store.Before, store.lose, store.ignore = nil, false, false })
 	return store
 }
 
@@ -104,6 +107,18 @@ func TestWriteFaults(t *testing.T) {
 		}
 		require.Equal(t, 1, unknown)
 	}
+}
+
+// A store that ignores the condition of a commit is refused: two writers would both have committed.
+func TestStoresWithoutConditions(t *testing.T) {
+	store, path := memoryStore(t), "icemem://b/"+t.Name()
+	_, err := iceberg.Create(t.Context(), path, numbers(), iceberg.WriteOptions{})
+	require.NoError(t, err)
+	store.ignore = true
+	_, err = iceberg.OpenWriter(t.Context(), path, iceberg.WriteOptions{})
+	require.ErrorIs(t, err, iceberg.ErrUnsupported)
+	_, err = iceberg.Create(t.Context(), path+"2", numbers(), iceberg.WriteOptions{})
+	require.ErrorIs(t, err, errors.ErrUnsupported)
 }
 
 func objectsBelow(store *lossyStore, path string) (names []string) {
@@ -203,6 +218,31 @@ func TestConcurrentAppends(t *testing.T) {
 	require.Equal(t, sorted(want, want), tableRows(t, engine, path, iceberg.Options{}))
 	for _, file := range filesIn(t, path) {
 		require.NotContains(t, file, ".tmp")
+	}
+}
+
+// The first writes of a partitioned table at the same time make one folder of data.
+func TestConcurrentFirstAppends(t *testing.T) {
+	engine := openEngine(t)
+	for range 5 {
+		path := filepath.Join(t.TempDir(), "t")
+		_, err := iceberg.Create(t.Context(), path, numbers(), iceberg.WriteOptions{PartitionBy: []string{"s"}})
+		require.NoError(t, err)
+		var writing sync.WaitGroup
+		errs := make([]error, 4)
+		for i := range errs {
+			query := queryOf(t, engine, numbers(), fmt.Sprintf(`[{"id": %d, "s": "a"}]`, i))
+			writing.Go(func() {
+				w, err := iceberg.OpenWriter(t.Context(), path, iceberg.WriteOptions{})
+				if err == nil {
+					_, err = w.Append(t.Context(), query)
+				}
+				errs[i] = err
+			})
+		}
+		writing.Wait()
+		require.NoError(t, errors.Join(errs...))
+		require.Len(t, tableRows(t, engine, path, iceberg.Options{}), len(errs))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -20,6 +21,8 @@ import (
 type folder struct {
 	from storage.Storage
 	root string
+	// probed is set when the store has refused to write a file that exists.
+	probed atomic.Bool
 }
 
 func newFolder(name string) (*folder, error) {
@@ -62,7 +65,27 @@ func (f *folder) create(ctx context.Context, schema *arrow.Schema, partitionBy [
 	if errors.Is(err, ErrConflict) {
 		return inFile(f.file(1), fs.ErrExist)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return f.probe(ctx, f.file(1), data)
+}
+
+// probe writes metadata again that a store has: some stores ignore the condition that an object is new, and two writers would
+// both have committed. It is done once for a writer.
+func (f *folder) probe(ctx context.Context, name string, data []byte) error {
+	if _, store := objectstore.SchemeOf(name); !store || f.probed.Load() {
+		return nil
+	}
+	err := f.from.WriteNew(ctx, name, data)
+	if err == nil {
+		return inFile(name, fmt.Errorf("the store replaces objects that were to be new: commit by a catalog: %w: %w", errors.ErrUnsupported, ErrUnsupported))
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return inFile(name, err)
+	}
+	f.probed.Store(true)
+	return nil
 }
 
 func (f *folder) load(ctx context.Context) (*state, error) {
@@ -84,7 +107,7 @@ func (f *folder) load(ctx context.Context) (*state, error) {
 	if s.root != f.root {
 		return nil, inFile(file, fmt.Errorf("the table was moved: its location is %s: %w", objectstore.Display(s.location), ErrUnsupported))
 	}
-	return s, nil
+	return s, f.probe(ctx, file, data)
 }
 
 func (f *folder) commit(ctx context.Context, s *state, snapshot map[string]any) error {
@@ -119,7 +142,7 @@ func (f *folder) outcome(ctx context.Context, name string, data []byte, err erro
 		return nil
 	case failure == nil:
 		return inFile(name, fmt.Errorf("%w: %w", err, ErrConflict))
-	case store:
+	case store || !errors.Is(failure, fs.ErrNotExist):
 		return inFile(name, fmt.Errorf("%w: %w", err, ErrUnknown))
 	}
 	return inFile(name, err)

@@ -72,6 +72,11 @@ var manifestMembers = []string{
 	"added_files_count", "existing_files_count", "deleted_files_count", "added_rows_count", "existing_rows_count", "deleted_rows_count",
 }
 
+// manifestAliases are names of members that some writers have in place of those of the specification.
+var manifestAliases = map[string]string{
+	"added_data_files_count": "added_files_count", "existing_data_files_count": "existing_files_count", "deleted_data_files_count": "deleted_files_count",
+}
+
 // currentManifests returns the entries of the list of manifests of the current snapshot.
 func (s *state) currentManifests(ctx context.Context) ([]record, error) {
 	current, err := s.metadata.current()
@@ -92,6 +97,12 @@ func (s *state) currentManifests(ctx context.Context) ([]record, error) {
 		return nil, inFile(name, err)
 	}
 	for _, m := range raw.records {
+		for alias, member := range manifestAliases {
+			if value, ok := m[alias]; ok && m[member] == nil {
+				m[member] = value
+				delete(m, alias)
+			}
+		}
 		for _, member := range manifestMembers {
 			if m[member] == nil {
 				return nil, inFile(name, fmt.Errorf("a manifest of the list has no %s, as those of format version 1: rewrite the manifests: %w", member, ErrUnsupported))

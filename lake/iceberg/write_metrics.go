@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	footers "github.com/apache/arrow/go/v17/parquet/metadata"
+	parquetschema "github.com/apache/arrow/go/v17/parquet/schema"
 
 	"github.com/gpuframe/gpuframe/lake/internal/storage"
 )
@@ -51,6 +52,10 @@ func metricsOf(footer *footers.FileMetaData, size int64, types map[int]arrow.Dat
 		rows: footer.GetNumRows(), size: size,
 		sizes: map[int]int64{}, values: map[int]int64{}, nulls: map[int]int64{}, lower: map[int][]byte{}, upper: map[int][]byte{},
 	}
+	isFlat := true
+	for i := range footer.Schema.Root().NumFields() {
+		isFlat = isFlat && footer.Schema.Root().Field(i).Type() == parquetschema.Primitive
+	}
 	for group := range footer.RowGroups {
 		row := footer.RowGroup(group)
 		for i := range row.NumColumns() {
@@ -69,7 +74,7 @@ func metricsOf(footer *footers.FileMetaData, size int64, types map[int]arrow.Dat
 			id := int(leaf.SchemaNode().FieldID())
 			m.sizes[id] += chunk.TotalCompressedSize()
 			if t := types[id]; t != nil && leaf.MaxRepetitionLevel() == 0 {
-				m.addChunk(id, t, chunk, group == 0)
+				m.addChunk(id, t, chunk, group == 0, hasBounds(t, isFlat))
 			}
 		}
 	}
@@ -79,8 +84,21 @@ func metricsOf(footer *footers.FileMetaData, size int64, types map[int]arrow.Dat
 	return m, nil
 }
 
+// hasBounds reports whether files have bounds of the values of a type. Those of floats need the number of NaN, which footers
+// lack: without it engines take bounds to be those of all values, and delete files as a whole. In files with lists, structs or
+// maps the writer of Parquet leaves out one of two bounds of long texts, and the empty text.
+func hasBounds(t arrow.DataType, isFlat bool) bool {
+	switch t.ID() {
+	case arrow.FLOAT32, arrow.FLOAT64:
+		return false
+	case arrow.STRING, arrow.BINARY:
+		return isFlat
+	}
+	return true
+}
+
 // addChunk adds a column of a row group. Counts and bounds that a row group lacks are left out for the file.
-func (m *metrics) addChunk(id int, t arrow.DataType, chunk *footers.ColumnChunkMetaData, first bool) {
+func (m *metrics) addChunk(id int, t arrow.DataType, chunk *footers.ColumnChunkMetaData, first, bounded bool) {
 	m.values[id] += chunk.NumValues()
 	statistics, err := chunk.Statistics()
 	_, counted := m.nulls[id]
@@ -94,7 +112,7 @@ func (m *metrics) addChunk(id int, t arrow.DataType, chunk *footers.ColumnChunkM
 		return
 	}
 	var low, high []byte
-	if statistics.HasMinMax() {
+	if bounded && statistics.HasMinMax() {
 		low, high = singleValue(statistics.EncodeMin(), t), singleValue(statistics.EncodeMax(), t)
 	}
 	if low == nil || high == nil {
@@ -129,7 +147,7 @@ func (m *metrics) shorten(id int, t arrow.DataType) {
 
 // singleValue returns the bytes that Iceberg has for a value of Parquet's statistics, or nil.
 func singleValue(data []byte, t arrow.DataType) []byte {
-	length := map[arrow.Type]int{arrow.BOOL: 1, arrow.INT32: 4, arrow.INT64: 8, arrow.FLOAT32: 4, arrow.FLOAT64: 8, arrow.DATE32: 4, arrow.TIME64: 8, arrow.TIMESTAMP: 8}[t.ID()]
+	length := map[arrow.Type]int{arrow.BOOL: 1, arrow.INT32: 4, arrow.INT64: 8, arrow.DATE32: 4, arrow.TIME64: 8, arrow.TIMESTAMP: 8}[t.ID()]
 	switch t := t.(type) {
 	case *arrow.Decimal128Type:
 		return decimalValue(data, t)
@@ -139,9 +157,6 @@ func singleValue(data []byte, t arrow.DataType) []byte {
 		length = t.ByteWidth
 	}
 	if length == 0 || len(data) != length {
-		return nil
-	}
-	if (t.ID() == arrow.FLOAT32 || t.ID() == arrow.FLOAT64) && floatBound(data) == nil {
 		return nil
 	}
 	return bytes.Clone(data)

@@ -99,6 +99,55 @@ func TestMetricsOfRandomColumns(t *testing.T) {
 	}
 }
 
+// Files of tables with lists have no bounds of texts, and no file has those of floats.
+func TestColumnsWithoutBounds(t *testing.T) {
+	engine, err := gpuframe.Open(gpuframe.Device("host"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, engine.Close()) }()
+	type row struct {
+		N    int64   `gpuframe:"n"`
+		F    float64 `gpuframe:"f"`
+		Text string  `gpuframe:"text"`
+		List []int64 `gpuframe:"list"`
+	}
+	rows := gpuframe.From(engine, []row{{1, math.NaN(), "", nil}, {2, 3, "b", []int64{1}}, {3, 4, strings.Repeat("z", 5000), nil}})
+	for _, columns := range [][]string{{"n", "f", "text"}, {"n", "f", "text", "list"}} {
+		var list []gpuframe.Expression
+		for _, name := range columns {
+			list = append(list, gpuframe.Col(name))
+		}
+		query := rows.Select(list...)
+		schema, err := query.Schema(t.Context())
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), "t")
+		w, err := Create(t.Context(), path, schema, WriteOptions{})
+		require.NoError(t, err)
+		_, err = w.Append(t.Context(), query)
+		require.NoError(t, err)
+		table, err := Open(t.Context(), path, Options{})
+		require.NoError(t, err)
+		file := &table.files[0].entry.File
+		bounded := map[string]bool{}
+		for _, c := range table.columns {
+			bounded[c.name] = boundIn(file.Lower, c) != nil || boundIn(file.Upper, c) != nil
+		}
+		require.Equal(t, map[bool]map[string]bool{
+			false: {"n": true, "f": false, "text": true}, true: {"n": true, "f": false, "text": false, "list": false},
+		}[len(columns) == 4], bounded)
+		for text, n := range map[string]int{"": 1, "b": 1, "zz": 1} {
+			q := table.Query(engine)
+			condition := gpuframe.Col("text").Eq(text)
+			if text == "zz" {
+				condition = gpuframe.Col("text").Gt(text)
+			}
+			frame, err := q.Filter(condition).Collect(t.Context())
+			require.NoError(t, err)
+			require.EqualValues(t, n, frame.NumRows(), text)
+			require.NoError(t, frame.Release())
+		}
+	}
+}
+
 // Shortened bounds enclose the texts, are short, and are texts.
 func TestShortBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -100,6 +100,9 @@ func (w *Writer) writePartitions(ctx context.Context, s *state, p *pending, quer
 	if err != nil {
 		return err
 	}
+	if err := storage.MakeFolder(storage.Join(name, "file")); err != nil { // a first write would make it as a whole, and so would others
+		return err
+	}
 	written, err := query.Select(columns...).WriteFiles(ctx, name, format, gpuframe.FolderOptions{PartitionBy: keys, Existing: gpuframe.AppendFiles}, options...)
 	if err != nil {
 		return err

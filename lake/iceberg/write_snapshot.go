@@ -149,11 +149,17 @@ func (s *state) with(snapshot map[string]any) ([]byte, error) {
 			return nil, fmt.Errorf("its branches: %w: %w", err, ErrMetadata)
 		}
 	}
-	branch := map[string]json.RawMessage{"type": json.RawMessage(`"branch"`)}
+	if refs == nil { // of the text null
+		refs = map[string]json.RawMessage{}
+	}
+	var branch map[string]json.RawMessage
 	if text := refs["main"]; text != nil {
 		if err := json.Unmarshal(text, &branch); err != nil {
 			return nil, fmt.Errorf("its branch main: %w: %w", err, ErrMetadata)
 		}
+	}
+	if branch == nil {
+		branch = map[string]json.RawMessage{"type": json.RawMessage(`"branch"`)}
 	}
 	var err error
 	branch["snapshot-id"], err = json.Marshal(id)

@@ -212,3 +212,29 @@ func TestWrittenMetadataKeepOthers(t *testing.T) {
 	require.JSONEq(t, "1", string(after["last-sequence-number"]))
 	require.JSONEq(t, fmt.Sprintf(`[{"timestamp-ms": %v, "metadata-file": %q}]`, int64(members["last-updated-ms"].(float64)), file), string(after["metadata-log"]))
 }
+
+// Metadata with null in place of branches get the branch main.
+func TestWritesWithoutBranches(t *testing.T) {
+	engine := openEngine(t)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	for _, refs := range []any{nil, map[string]any{}} {
+		path := filepath.Join(t.TempDir(), "t")
+		w := createTable(t, path, schema)
+		file := filepath.Join(path, "metadata/v1.metadata.json")
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var members map[string]any
+		require.NoError(t, json.Unmarshal(data, &members))
+		members["refs"] = refs
+		data, err = json.Marshal(members)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file, data, 0o666))
+		s, err := w.Append(t.Context(), queryOf(t, engine, schema, `[{"id": 1}]`))
+		require.NoError(t, err)
+		data, err = os.ReadFile(filepath.Join(path, "metadata/v2.metadata.json"))
+		require.NoError(t, err)
+		var after struct{ Refs json.RawMessage }
+		require.NoError(t, json.Unmarshal(data, &after))
+		require.JSONEq(t, fmt.Sprintf(`{"main": {"type": "branch", "snapshot-id": %d}}`, s.ID), string(after.Refs))
+	}
+}
