@@ -78,7 +78,7 @@ func (v visits) queries() map[string]gpuframe.Query {
 func TestJoinGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	once := func(i int) *int64 { n := int64(i); return &n }
-	several := func(i int) *int64 { n := int64(i - i%2*(i%3/2)); return &n }
+	repeated := func(i int) *int64 { n := int64(i - i%2*(i%3/2)); return &n }
 	absent := func(i int) *int64 {
 		if i%5 == 0 {
 			return nil
@@ -86,7 +86,7 @@ func TestJoinGroups(t *testing.T) {
 		return once(i)
 	}
 	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
-		for name, number := range map[string]func(int) *int64{"once": once, "several": several, "absent": absent} {
+		for name, number := range map[string]func(int) *int64{"once": once, "several": repeated, "absent": absent} {
 			for _, persons := range []int{1, 7, 200} {
 				v := newVisits(t, e, random, persons, number)
 				for which, q := range v.queries() {

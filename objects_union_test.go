@@ -77,11 +77,11 @@ func TestObjectsOfAUnionThatOthersRead(t *testing.T) {
 	eachEngine(t, func(t *testing.T, gpu *gpuframe.Engine) {
 		store := &objecttest.Memory{}
 		_ = unionOfObjects(t, gpu, store, 4)
-		of := func(i int) gpuframe.Query {
+		objectQuery := func(i int) gpuframe.Query {
 			return gpu.Objects(store).Parquet(objectName(i)).Filter(gpuframe.Col("Key").Lt(2)).With(gpuframe.Lit(int64(i)).As("Object"))
 		}
-		last := of(3)
-		all := of(0).Union(of(1), of(2), last).Select(gpuframe.Col("Object"), gpuframe.Col("Key"))
+		last := objectQuery(3)
+		all := objectQuery(0).Union(objectQuery(1), objectQuery(2), last).Select(gpuframe.Col("Object"), gpuframe.Col("Key"))
 		require.Equal(t, []string{"0 0", "0 1", "1 0", "1 1", "2 0", "2 1", "3 0", "3 1"}, collect(t, all))
 		both := all.Join(last.Select(gpuframe.Col("Key")), gpuframe.Semi, gpuframe.On(gpuframe.Col("Key"), gpuframe.Col("Key")))
 		require.Len(t, collect(t, both), 8)

@@ -31,11 +31,11 @@ var (
 // tables are the tables of TPC-H in a folder or below a URL, opened again for each query.
 func tables(scale float64, parquet func(paths ...string) gpuframe.Query, root string) queries.Tables {
 	t := queries.Tables{Scale: scale}
-	for of, to := range map[data.Table]*gpuframe.Query{
+	for table, query := range map[data.Table]*gpuframe.Query{
 		data.Region: &t.Region, data.Nation: &t.Nation, data.Supplier: &t.Supplier, data.Customer: &t.Customer,
 		data.Part: &t.Part, data.PartSupp: &t.PartSupp, data.Orders: &t.Orders, data.Lineitem: &t.Lineitem,
 	} {
-		*to = parquet(root + of.String() + "-*.parquet")
+		*query = parquet(root + table.String() + "-*.parquet")
 	}
 	return t
 }

@@ -79,13 +79,13 @@ func TestBits(t *testing.T) {
 func TestGcd(t *testing.T) {
 	gcd := named(t, "gcd").Integers
 	property.Check(t, func(t *rapid.T) {
-		of := function.Type{Bits: 8 << rapid.IntRange(0, 3).Draw(t, "width"), Signed: rapid.Bool().Draw(t, "signed")}
-		number := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(0, 1000), rapid.Just(uint64(1)<<(of.Bits-1)))
+		integer := function.Type{Bits: 8 << rapid.IntRange(0, 3).Draw(t, "width"), Signed: rapid.Bool().Draw(t, "signed")}
+		number := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(0, 1000), rapid.Just(uint64(1)<<(integer.Bits-1)))
 		common := rapid.Uint64Range(1, 1000).Draw(t, "common")
 		operand := func(name string) (extended uint64, value *big.Int) {
-			x := number.Draw(t, name) * common & of.Mask()
-			if of.Signed && x>>(of.Bits-1) == 1 {
-				x |= ^of.Mask()
+			x := number.Draw(t, name) * common & integer.Mask()
+			if integer.Signed && x>>(integer.Bits-1) == 1 {
+				x |= ^integer.Mask()
 				return x, big.NewInt(int64(x))
 			}
 			return x, new(big.Int).SetUint64(x)
@@ -93,7 +93,7 @@ func TestGcd(t *testing.T) {
 		x, first := operand("x")
 		y, second := operand("y")
 		want := new(big.Int).GCD(nil, nil, first.Abs(first), second.Abs(second)).Uint64()
-		if got := gcd(of, x, y); got&of.Mask() != want&of.Mask() {
+		if got := gcd(integer, x, y); got&integer.Mask() != want&integer.Mask() {
 			t.Fatalf("gcd(%v, %v) is %d, expected %d", first, second, got, want)
 		}
 	})

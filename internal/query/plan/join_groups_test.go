@@ -24,17 +24,17 @@ func TestJoinGroups(t *testing.T) {
 	known := &facts{unique: []string{"id_p", "id_t"}, spans: map[string]uint64{"id": 900, "qty": 1000, "id_p": 900, "qty_p": 30}}
 	optimized := func(n plan.Node, known plan.Facts) ([]string, error) {
 		others := slices.DeleteFunc(plan.Passes(), func(name string) bool { return name == "join groups" })
-		made, err := plan.OptimizeWithout(t.Context(), n, known, others...)
+		root, err := plan.OptimizeWithout(t.Context(), n, known, others...)
 		if err != nil {
 			return nil, err
 		}
-		return lines(made), nil
+		return lines(root), nil
 	}
 	col := expr.Col
-	one := func(function, column string) plan.Aggregation {
+	aggregation := func(function, column string) plan.Aggregation {
 		return plan.Aggregation{Function: function, Values: []expr.Expr{col(column)}, Name: function}
 	}
-	of := func(left, right plan.Node, l, r string) plan.Node {
+	joined := func(left, right plan.Node, l, r string) plan.Node {
 		return b.join(left, right, plan.JoinOptions{Kind: join.Inner, Keys: []plan.JoinKey{{Left: col(l), Right: col(r)}}})
 	}
 	by := func(n plan.Node, list ...string) plan.Node {
@@ -42,17 +42,17 @@ func TestJoinGroups(t *testing.T) {
 		for i, name := range list {
 			keys[i] = col(name)
 		}
-		return b.aggregate(n, keys, one("sum", "price"))
+		return b.aggregate(n, keys, aggregation("sum", "price"))
 	}
-	inner := of(all, persons, "id", "id_p")
-	twice := of(inner, towns, "qty_p", "id_t")
+	inner := joined(all, persons, "id", "id_p")
+	twice := joined(inner, towns, "qty_p", "id_t")
 	for name, c := range map[string]struct {
 		plan plan.Node
 		want string
 	}{
 		"key of the table":  {by(inner, "id_p", "city_p"), "select id_p = `later key 0`, city_p = `later key 1`, sum = `later value 0`\n inner join on `joined key` = `table key` in any order\n  group by joined key = id: later value 0 = sum(price)\n   scan 0 records\n  select table key = id_p, later key 0 = id_p, later key 1 = city_p\n   scan 0 records"},
 		"key of the rows":   {by(inner, "city_p", "id", "flag"), "select city_p = `later key 0`, id = `later key 1`, flag = `later key 2`, sum = `later value 0`\n inner join on `later key 1` = `table key` in any order\n  group by later key 1 = id, later key 2 = flag: later value 0 = sum(price)\n   scan 0 records\n  select table key = id_p, later key 0 = city_p\n   scan 0 records"},
-		"table on the left": {by(of(persons, ofRows(t, "", 1000), "id_p", "id"), "id", "city_p"), "select id = `later key 0`, city_p = `later key 1`, sum = `later value 0`\n inner join on `later key 0` = `table key` in any order\n  group by later key 0 = id: later value 0 = sum(price)\n   scan 0 records\n  select table key = id_p, later key 1 = city_p\n   scan 0 records"},
+		"table on the left": {by(joined(persons, ofRows(t, "", 1000), "id_p", "id"), "id", "city_p"), "select id = `later key 0`, city_p = `later key 1`, sum = `later value 0`\n inner join on `later key 0` = `table key` in any order\n  group by later key 0 = id: later value 0 = sum(price)\n   scan 0 records\n  select table key = id_p, later key 1 = city_p\n   scan 0 records"},
 		"a projection":      {by(b.project(inner, col("id"), col("city_p"), col("price")), "id", "city_p"), "select id = `later key 0`, city_p = `later key 1`, sum = `later value 0`\n inner join on `later key 0` = `table key` in any order\n  group by later key 0 = id: later value 0 = sum(price)\n   scan 0 records\n  select table key = id_p, later key 1 = city_p\n   scan 0 records"},
 		"a town of a person": {by(twice, "id_p", "city_p", "city_t"), "select id_p = `later key 0`, city_p = `later key 1`, city_t = `later key 2`, sum = `later value 0`\n" +
 			" inner join on `joined key` = `table key` in any order\n  select `later key 0`, `later key 1`, joined key = `later key 2`, `later value 0`\n   inner join on `joined key` = `table key` in any order\n" +
@@ -69,22 +69,22 @@ func TestJoinGroups(t *testing.T) {
 		}
 		require.Equal(t, c.want, strings.Join(got, "\n"), name)
 	}
-	filtered := of(all, b.filter(persons, col("qty_p").Gt(expr.Lit(3))), "id", "id_p")
-	ordered, err := plan.NewAggregate(inner, []expr.Expr{col("id"), col("city_p")}, []plan.Aggregation{one("max", "price")}, plan.GroupOptions{Order: group.FirstAppearance})
+	filtered := joined(all, b.filter(persons, col("qty_p").Gt(expr.Lit(3))), "id", "id_p")
+	ordered, err := plan.NewAggregate(inner, []expr.Expr{col("id"), col("city_p")}, []plan.Aggregation{aggregation("max", "price")}, plan.GroupOptions{Order: group.FirstAppearance})
 	b.node(ordered, err)
-	withoutNulls, err := plan.NewAggregate(inner, []expr.Expr{col("id"), col("city_p")}, []plan.Aggregation{one("max", "price")}, plan.GroupOptions{DropNulls: true})
+	withoutNulls, err := plan.NewAggregate(inner, []expr.Expr{col("id"), col("city_p")}, []plan.Aggregation{aggregation("max", "price")}, plan.GroupOptions{DropNulls: true})
 	b.node(withoutNulls, err)
 	left := b.join(all, persons, plan.JoinOptions{Kind: join.Left, Keys: []plan.JoinKey{{Left: col("id"), Right: col("id_p")}}})
 	for name, n := range map[string]plan.Node{
-		"only the key": by(inner, "id_p"), "not determined": by(inner, "city_p"), "not unique": by(of(all, persons, "qty", "qty_p"), "qty", "city_p"),
+		"only the key": by(inner, "id_p"), "not determined": by(inner, "city_p"), "not unique": by(joined(all, persons, "qty", "qty_p"), "qty", "city_p"),
 		"a filter": by(filtered, "id", "city_p"), "in order": ordered, "without nulls": withoutNulls, "left": by(left, "id", "city_p"),
-		"first row":         b.aggregate(inner, []expr.Expr{col("id"), col("city_p")}, one("first", "price")),
-		"reads the table":   b.aggregate(inner, []expr.Expr{col("id"), col("city_p")}, one("max", "price_p")),
-		"a key of both":     b.aggregate(inner, []expr.Expr{col("id"), col("qty").Add(col("qty_p"))}, one("max", "price")),
-		"a large table":     by(of(all, ofRows(t, "_p", 1001), "id", "id_p"), "id", "city_p"),
+		"first row":         b.aggregate(inner, []expr.Expr{col("id"), col("city_p")}, aggregation("first", "price")),
+		"reads the table":   b.aggregate(inner, []expr.Expr{col("id"), col("city_p")}, aggregation("max", "price_p")),
+		"a key of both":     b.aggregate(inner, []expr.Expr{col("id"), col("qty").Add(col("qty_p"))}, aggregation("max", "price")),
+		"a large table":     by(joined(all, ofRows(t, "_p", 1001), "id", "id_p"), "id", "city_p"),
 		"read twice":        b.union(by(inner, "id", "city_p"), b.project(inner, col("id"), col("city_p"), col("price").As("sum"))),
 		"an expression":     by(b.project(inner, col("id").Add(expr.Lit(1)).As("id"), col("city_p"), col("price")), "id", "city_p"),
-		"no group":          b.aggregate(inner, nil, one("max", "price")),
+		"no group":          b.aggregate(inner, nil, aggregation("max", "price")),
 		"a town, no person": by(twice, "flag_p", "city_t"),
 	} {
 		got, err := optimized(n, known)

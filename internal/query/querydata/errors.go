@@ -49,7 +49,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("querydata: %s: %s", e.Place, e.Reason)
 }
 
-// Unwrap returns [ErrDocument], and the cause unless it is nil.
+// Unwrap returns [ErrDocument] and the cause, if an error has one.
 func (e *Error) Unwrap() []error {
 	if e.Cause == nil {
 		return []error{ErrDocument}
