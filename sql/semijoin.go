@@ -195,9 +195,14 @@ func (t *translation) listed(at tree.Node, y *column, literals []value, nullsDec
 }
 
 // isNullable reports whether a value of the rows of a query can be null. The rows of a query that refers to columns
-// around it have no schema until these have columns that stand for them.
+// around it have no schema until these have columns that stand for them, nor have those of queries within it.
 func (t *translation) isNullable(s *scope, at tree.Node, q gpuframe.Query, v value) bool {
-	return s.foreign != nil && len(*s.foreign) > 0 || t.schema(at, q.Select(v.expr.As("value"))).Field(0).Nullable
+	for around := s; around != nil; around = around.outer {
+		if around.foreign != nil && len(*around.foreign) > 0 {
+			return true
+		}
+	}
+	return t.schema(at, q.Select(v.expr.As("value"))).Field(0).Nullable
 }
 
 // keepKnown keeps rows, of which none has a match, for which NOT IN a query is not null: all if the query has no rows,
