@@ -1,0 +1,110 @@
+// Duckdb asks the questions of bench/clickbench with gpuframe and with DuckDB, on the same files and in the same run,
+// compares the answers, and prints both times.
+//
+//	go run . -rows 10000000 -folder DIR              # tables in memory, on the first GPU
+//	go run . -rows 100000000 -folder DIR -parquet    # both read Parquet files
+//	go run . -rows 100000 -device host -threads 2
+//
+// Each answer becomes a table; the fastest time of several counts. Answers are compared without their LIMIT, by
+// their number of rows and a sum of each column: floats may differ by 10⁻⁹.
+//
+// It is a separate module because DuckDB's library has 56 MB.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gpuframe/gpuframe/bench/clickbench/internal/hits"
+	"github.com/gpuframe/gpuframe/internal/testing/clickbench"
+)
+
+func main() {
+	var f hits.Flags
+	f.Register(flag.CommandLine)
+	threads := flag.Int("threads", 0, "threads of DuckDB; 0 for all processors")
+	flag.Parse()
+	if err := run(context.Background(), &f, *threads); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, f *hits.Flags, threads int) (err error) {
+	table, err := hits.Open(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, table.Close()) }()
+	p, err := openPeer(table.Files(), f.Parquet, threads)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	version, err := p.version()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("# %v; DuckDB %s\n", table, version)
+	fmt.Printf("%8s %12s %12s %9s %12s %10s\n", "question", "gpuframe ms", "DuckDB ms", "ratio", "peak MiB", "rows")
+	var ours, theirs time.Duration
+	var failures []error
+	for _, n := range f.Chosen() {
+		mine, other, err := ask(ctx, table, p, n, f.Rounds)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("question %d: %w", n, err))
+			fmt.Printf("%8d FAILED %v\n", n, err)
+			continue
+		}
+		ours, theirs = ours+mine.Best, theirs+other
+		fmt.Printf("%8d %12.2f %12.2f %8.2f× %12.1f %10d\n", n, hits.Milliseconds(mine.Best), hits.Milliseconds(other),
+			float64(other)/float64(mine.Best), float64(mine.Peak)/(1<<20), mine.Rows)
+	}
+	fmt.Printf("%8s %12.2f %12.2f %8.2f×\n", "all", hits.Milliseconds(ours), hits.Milliseconds(theirs), float64(theirs)/float64(max(ours, 1)))
+	return errors.Join(failures...)
+}
+
+// ask compares the answers to a question and measures both.
+func ask(ctx context.Context, table *hits.Table, p *peer, question, rounds int) (mine hits.Measurement, other time.Duration, err error) {
+	text, err := table.Sums(ctx, question)
+	if err != nil {
+		return mine, 0, err
+	}
+	want, err := p.answer(text)
+	if err != nil {
+		return mine, 0, fmt.Errorf("DuckDB: %w", err)
+	}
+	got, err := table.Answer(ctx, text)
+	if err != nil {
+		return mine, 0, err
+	}
+	if len(got) != len(want) {
+		return mine, 0, fmt.Errorf("%d sums, DuckDB %d", len(got), len(want))
+	}
+	for i := range got {
+		if !same(got[i], want[i]) {
+			return mine, 0, fmt.Errorf("sum %d is %s, DuckDB %s", i, got[i], want[i])
+		}
+	}
+	if mine, err = table.Measure(ctx, question, rounds); err != nil {
+		return mine, 0, err
+	}
+	other, err = p.measure(clickbench.Questions[question], rounds)
+	return mine, other, err
+}
+
+// same compares two values. Numbers may differ by 10⁻⁹ of them. Arrow's texts of times end with the Z of UTC.
+func same(a, b string) bool {
+	if strings.TrimSuffix(a, "Z") == b {
+		return true
+	}
+	x, err := strconv.ParseFloat(a, 64)
+	y, otherErr := strconv.ParseFloat(b, 64)
+	return err == nil && otherErr == nil && math.Abs(x-y) <= 1e-9*max(math.Abs(x), math.Abs(y))
+}
