@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"os"
+	"runtime/pprof"
 	"time"
 
 	"github.com/gpuframe/gpuframe/bench/clickbench/internal/hits"
@@ -14,18 +16,32 @@ import (
 func main() {
 	var f hits.Flags
 	f.Register(flag.CommandLine)
+	profile := flag.String("cpuprofile", "", "file to write a profile of the questions to, for go tool pprof")
 	flag.Parse()
-	if err := run(context.Background(), &f); err != nil {
+	if err := run(context.Background(), &f, *profile); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, f *hits.Flags) (err error) {
+func run(ctx context.Context, f *hits.Flags, profile string) (err error) {
 	table, err := hits.Open(ctx, f)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, table.Close()) }()
+	if profile != "" {
+		file, err := os.Create(profile)
+		if err != nil {
+			return err
+		}
+		if err := pprof.StartCPUProfile(file); err != nil {
+			return errors.Join(err, file.Close())
+		}
+		defer func() {
+			pprof.StopCPUProfile()
+			err = errors.Join(err, file.Close())
+		}()
+	}
 	fmt.Printf("# %v\n", table)
 	fmt.Printf("%8s %12s %12s %12s %10s\n", "question", "ms", "first", "peak MiB", "rows")
 	var all, first time.Duration

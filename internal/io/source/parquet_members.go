@@ -1,11 +1,10 @@
 package source
 
 import (
+	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"math"
-	"math/bits"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -138,11 +137,11 @@ type groupValues struct {
 }
 
 // compressed is the length of the row group in the file.
-func (g *groupValues) compressed() (bytes int64) {
+func (g *groupValues) compressed() (length int64) {
 	for _, chunk := range g.footer.metadata.GetRowGroups()[g.index].GetColumns() {
-		bytes += chunk.GetMetaData().GetTotalCompressedSize()
+		length += chunk.GetMetaData().GetTotalCompressedSize()
 	}
-	return bytes
+	return length
 }
 
 // fetchDictionaries reads the dictionaries of the columns of conditions at the same time. What fails is read again, alone.
@@ -154,8 +153,8 @@ func (g *groupValues) fetchDictionaries(members []member) *fetched {
 	var ranges []byteRange
 	for _, m := range members {
 		if leaf, _, ok := g.leaf(m.column); ok {
-			if bytes, ok := g.dictionaryRange(leaf); ok {
-				ranges = append(ranges, bytes)
+			if place, ok := g.dictionaryRange(leaf); ok {
+				ranges = append(ranges, place)
 			}
 		}
 	}
@@ -234,13 +233,16 @@ func (g *groupValues) dictionaryLacks(ctx context.Context, m member) (lacks, kno
 	if !ok {
 		return false, false
 	}
-	bytes, ok := g.dictionaryRange(leaf)
+	place, ok := g.dictionaryRange(leaf)
 	if !ok {
 		return false, false
 	}
-	data := make([]byte, bytes.length)
-	if g.readAt(data, bytes.offset) != nil {
+	data := make([]byte, place.length)
+	if g.readAt(data, place.offset) != nil {
 		return false, false
+	}
+	if plain, ok := g.plainLiterals(m, leaf, t); ok {
+		return g.dictionaryLacksPlain(data, leaf, plain)
 	}
 	values, err := g.dictionary(data, leaf, t)
 	if err != nil {
@@ -264,6 +266,33 @@ func (g *groupValues) dictionaryLacks(ctx context.Context, m member) (lacks, kno
 		}
 	}
 	return true, true
+}
+
+// errFound ends the decoding of a dictionary.
+var errFound = errors.New("a value meets the condition")
+
+// dictionaryLacksPlain reports whether a dictionary has none of some values, in the bytes of the encoding PLAIN.
+func (g *groupValues) dictionaryLacksPlain(data []byte, leaf int, plain [][]byte) (lacks, known bool) {
+	width := 0
+	switch g.footer.metadata.Schema.Column(leaf).PhysicalType() {
+	case parquet.Types.Int32:
+		width = 4
+	case parquet.Types.Int64, parquet.Types.Double:
+		width = 8
+	}
+	err := pages.Dictionary(data, pages.Column{Codec: g.codec(leaf)}, width, func(value []byte) error {
+		for _, p := range plain {
+			if bytes.Equal(value, p) {
+				return errFound
+			}
+		}
+		return nil
+	})
+	return err == nil, err == nil || errors.Is(err, errFound)
+}
+
+func (g *groupValues) codec(leaf int) compress.Compression {
+	return compress.Compression(g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf].GetMetaData().GetCodec())
 }
 
 // dictionaryOnly reports whether all values of a column chunk are encoded by its dictionary,
@@ -329,8 +358,7 @@ func (g *groupValues) dictionary(data []byte, leaf int, t arrow.DataType) (arrow
 	}
 	builder := array.NewBuilder(arrowmemory.DefaultAllocator, t)
 	defer builder.Release()
-	codec := compress.Compression(g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf].GetMetaData().GetCodec())
-	err := pages.Dictionary(data, pages.Column{Codec: codec}, width, func(value []byte) error {
+	err := pages.Dictionary(data, pages.Column{Codec: g.codec(leaf)}, width, func(value []byte) error {
 		bound := decodeBound(value, column, t)
 		if bound == nil && !arrow.IsFloating(t.ID()) || !prune.Append(builder, bound) {
 			return errNoValue
@@ -353,13 +381,9 @@ func (g *groupValues) filterLacks(m member) bool {
 	if !chunk.IsSetBloomFilterOffset() {
 		return false
 	}
-	var hashes []uint64
-	for _, literal := range m.literals {
-		sums, ok := hashesOf(literal, t, g.footer.metadata.Schema.Column(leaf).PhysicalType())
-		if !ok {
-			return false
-		}
-		hashes = append(hashes, sums...)
+	plain, ok := g.plainLiterals(m, leaf, t)
+	if !ok {
+		return false
 	}
 	if g.open() != nil {
 		return false
@@ -368,77 +392,10 @@ func (g *groupValues) filterLacks(m member) bool {
 	if err != nil {
 		return false
 	}
-	for _, hash := range hashes {
-		if has, err := filter.Has(hash); has || err != nil {
+	for _, value := range plain {
+		if has, err := filter.Has(xxhash.Sum64(value)); has || err != nil {
 			return false
 		}
 	}
 	return true
-}
-
-// hashesOf returns the hashes of the values of a type that equal a literal: none if no
-// value equals it, two for a zero of floats.
-func hashesOf(literal any, t arrow.DataType, physical parquet.Type) (hashes []uint64, ok bool) {
-	hash := func(data []byte) { hashes = append(hashes, xxhash.Sum64(data)) }
-	switch t.ID() {
-	case arrow.STRING, arrow.LARGE_STRING, arrow.BINARY, arrow.LARGE_BINARY:
-		switch literal := literal.(type) {
-		case string:
-			hash([]byte(literal))
-		case []byte:
-			hash(literal)
-		default:
-			return nil, false
-		}
-		return hashes, physical == parquet.Types.ByteArray
-	case arrow.FLOAT64:
-		v, exact := floatOf(literal)
-		if !exact || physical != parquet.Types.Double {
-			return nil, false
-		}
-		hash(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
-		if v == 0 {
-			hash(binary.LittleEndian.AppendUint64(nil, math.Float64bits(-v)))
-		}
-		return hashes, true
-	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64:
-	default:
-		return nil, false
-	}
-	v, within := prune.IntegerOf(literal)
-	width := t.(arrow.FixedWidthDataType).BitWidth()
-	low, high := int64(math.MinInt64)>>(64-width), int64(math.MaxInt64)>>(64-width)
-	if arrow.IsUnsignedInteger(t.ID()) {
-		low, high = 0, math.MaxInt64
-		if width < 64 {
-			high = 1<<width - 1
-		}
-	}
-	if !within || v < low || v > high {
-		return nil, false
-	}
-	switch physical {
-	case parquet.Types.Int32:
-		hash(binary.LittleEndian.AppendUint32(nil, uint32(v)))
-	case parquet.Types.Int64:
-		hash(binary.LittleEndian.AppendUint64(nil, uint64(v)))
-	default:
-		return nil, false
-	}
-	return hashes, true
-}
-
-// floatOf returns a literal that float64 has exactly.
-func floatOf(literal any) (float64, bool) {
-	switch v := literal.(type) {
-	case float64:
-		return v, true
-	case float32:
-		return float64(v), true
-	}
-	v, ok := prune.IntegerOf(literal)
-	if v < 0 {
-		return float64(v), ok && bits.Len64(uint64(-v)) <= 53
-	}
-	return float64(v), ok && bits.Len64(uint64(v)) <= 53
 }
