@@ -222,6 +222,11 @@ func (s *parquetFiles) statistics(f *parquetFile, footer *footer, rowGroup int, 
 }
 
 func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Request) (buffer.Reader, error) {
+	return s.openGroups(ctx, m, request, nil)
+}
+
+// openGroups opens a reader of the row groups of a request, or of those that choose returns of them.
+func (s *parquetFiles) openGroups(ctx context.Context, m *memory.Manager, request Request, choose func([]rowGroup) []rowGroup) (buffer.Reader, error) {
 	if request.Readahead == nil {
 		request.Readahead = NewReadahead(m)
 	}
@@ -237,6 +242,9 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 	groups, err := s.rowGroups(ctx, schema, request)
 	if err != nil {
 		return nil, wrap(s, err)
+	}
+	if choose != nil {
+		groups = choose(groups)
 	}
 	if err := s.readable(ctx, append(columnsOf(request.Where), fieldNames(selected.schema)...), groups); err != nil {
 		return nil, err

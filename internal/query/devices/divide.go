@@ -3,6 +3,7 @@ package devices
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/query/exec"
@@ -56,6 +57,9 @@ func (s *Set) Configure(settings *exec.Settings) {
 
 // Optimize returns the plan that is run, made without some passes of the optimizer.
 func (s *Set) Optimize(ctx context.Context, n plan.Node, without ...string) (plan.Node, error) {
+	if len(s.Members) > 1 {
+		without = append(slices.Clone(without), "late columns") // rows have numbers on one device
+	}
 	optimized, err := plan.OptimizeWithout(ctx, n, exec.Facts{}, without...)
 	if err != nil || len(s.Members) == 1 {
 		return optimized, err

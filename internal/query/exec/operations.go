@@ -28,6 +28,7 @@ func newOperations() map[reflect.Type]operation {
 		reflect.TypeFor[*plan.Position](): {open: maps(position)},
 		reflect.TypeFor[*plan.Require]():  {open: maps(requiring)},
 		reflect.TypeFor[*plan.Number]():   {open: opens(newNumbering)},
+		reflect.TypeFor[*plan.Fetch]():    {open: openFetch, smallest: sizes.resultAndHalf},
 		reflect.TypeFor[*plan.Cache]():    {open: opens(newCaching), opensInputs: true, smallest: sizes.twoResults},
 		reflect.TypeFor[*plan.Draw]():     {open: takesAll(draw)},
 		reflect.TypeFor[*plan.Explode]():  {open: opens(explode), expected: workload.twoBatches},

@@ -99,6 +99,7 @@ var passes = []pass{
 	{"share sums", (*optimization).shareSums},
 	{"prune columns", (*optimization).pruneColumns},
 	{"push limits", (*optimization).pushLimits},
+	{"late columns", (*optimization).lateColumns},
 	{"fuse filters", (*optimization).fuseFilters},
 	{"relax order", (*optimization).relaxOrder},
 	{"share readers", (*optimization).shareReaders},
