@@ -42,6 +42,8 @@
 //     not copy columns that only their conditions read.
 //   - push limits moves limits on the number of rows below projections, into the inputs of
 //     unions, scans, and sorts, which then keep only the first rows.
+//   - late columns reads only the columns of keys and conditions below a sort with a small limit, and
+//     the others by the numbers of the rows that are left: of tables and Parquet files, on one device.
 //   - fuse filters makes the condition of a filter below a group one of the group, so that no
 //     table of the kept rows is made for it. So it does with conditions of all inputs of a union.
 //   - relax order lets joins yield their rows in any order if nothing depends on it.
