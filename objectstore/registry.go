@@ -94,7 +94,12 @@ func Open(name string) (Store, error) {
 		if err != nil {
 			return nil, NewError("open", name, err)
 		}
-		r.store = EnsureRetry(store)
+		ensured := *EnsureRetry(store).(*retrying)
+		ensured.registered = true
+		r.store = &ensured
+	}
+	if _, err := sharedCache(); err != nil {
+		return nil, NewError("open", name, err)
 	}
 	return r.store, nil
 }
