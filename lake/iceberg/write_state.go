@@ -67,7 +67,7 @@ func newState(from storage.Storage, file string, data []byte) (*state, error) {
 	if !ok {
 		return nil, fmt.Errorf("its default partition spec %d is absent: %w", s.about.Spec, ErrMetadata)
 	}
-	if s.partitions, err = newPartitions(fields, s.columns); err != nil {
+	if s.partitions, err = newPartitions(fields, s.columns, nil); err != nil {
 		return nil, err
 	}
 	s.location = strings.TrimRight(m.Location, "/")
