@@ -95,7 +95,7 @@ func (s *parquetFiles) excludeMembers(ctx context.Context, groups []rowGroup, co
 			if g.compressed() <= int64(fetchPiece) {
 				return nil // an answer takes as long as the row group
 			}
-			defer g.fetchDictionaries(members).release()
+			defer g.fetchValues(members).release()
 		}
 		for _, m := range members {
 			if s.isPartition(m.column) {
@@ -133,7 +133,7 @@ type groupValues struct {
 	ctx      context.Context
 	counters *Counters
 	opened   *opened
-	// fetched has the dictionaries of an object of a store, or is nil.
+	// fetched has the dictionaries and filters of an object of a store, or is nil.
 	fetched *fetched
 }
 
@@ -145,8 +145,9 @@ func (g *groupValues) compressed() (bytes int64) {
 	return bytes
 }
 
-// fetchDictionaries reads the dictionaries of the columns of conditions at the same time. What fails is read again, alone.
-func (g *groupValues) fetchDictionaries(members []member) *fetched {
+// fetchValues reads the dictionaries of the columns of conditions, and filters of columns without, at the same time. What fails is
+// read again, alone.
+func (g *groupValues) fetchValues(members []member) *fetched {
 	f := &fetched{}
 	if g.open() != nil || g.opened.remote == nil {
 		return f
@@ -154,7 +155,11 @@ func (g *groupValues) fetchDictionaries(members []member) *fetched {
 	var ranges []byteRange
 	for _, m := range members {
 		if leaf, _, ok := g.leaf(m.column); ok {
-			if bytes, ok := g.dictionaryRange(leaf); ok {
+			bytes, ok := g.dictionaryRange(leaf)
+			if !ok {
+				bytes, ok = g.filterRange(leaf)
+			}
+			if ok {
 				ranges = append(ranges, bytes)
 			}
 		}
@@ -341,39 +346,6 @@ func (g *groupValues) dictionary(data []byte, leaf int, t arrow.DataType) (arrow
 		return nil, err
 	}
 	return builder.NewArray(), nil
-}
-
-// filterLacks reports whether the Bloom filter of a column chunk has none of the values.
-func (g *groupValues) filterLacks(m member) bool {
-	leaf, t, ok := g.leaf(m.column)
-	if !ok {
-		return false
-	}
-	chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf].GetMetaData()
-	if !chunk.IsSetBloomFilterOffset() {
-		return false
-	}
-	var hashes []uint64
-	for _, literal := range m.literals {
-		sums, ok := hashesOf(literal, t, g.footer.metadata.Schema.Column(leaf).PhysicalType())
-		if !ok {
-			return false
-		}
-		hashes = append(hashes, sums...)
-	}
-	if g.open() != nil {
-		return false
-	}
-	filter, err := pages.NewBloom(g.opened, chunk.GetBloomFilterOffset(), g.footer.size)
-	if err != nil {
-		return false
-	}
-	for _, hash := range hashes {
-		if has, err := filter.Has(hash); has || err != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // hashesOf returns the hashes of the values of a type that equal a literal: none if no
