@@ -136,6 +136,9 @@ func (w *Writer) writeData(ctx context.Context, s *state, p *pending, query gpuf
 	_, origins := fieldsOf(s.columns)
 	parquet := w.options.Parquet
 	parquet.FieldIDs = fieldIDs(origins)
+	for i, c := range s.columns {
+		parquet.FieldIDs[i].UUID = slices.Contains(s.uuids, c.id)
+	}
 	if parquet.Compression == "" && parquet.Level == 0 {
 		parquet.Compression = "zstd"
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	parquetfile "github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
@@ -145,4 +146,66 @@ func TestTransformsThatAreRefused(t *testing.T) {
 	_, err = w.Append(t.Context(), query)
 	require.NoError(t, err)
 	require.Equal(t, rowsOf(t, query), tableRows(t, engine, path, iceberg.Options{}))
+}
+
+// uuidSchema has a column of UUIDs by the mark of Arrow, and with a list if it is nested.
+func uuidSchema(nested bool) *arrow.Schema {
+	mark := arrow.NewMetadata([]string{"ARROW:extension:name", "ARROW:extension:metadata"}, []string{"arrow.uuid", ""})
+	fields := []arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "u", Type: &arrow.FixedSizeBinaryType{ByteWidth: 16}, Nullable: true, Metadata: mark}}
+	if nested {
+		fields = append(fields, arrow.Field{Name: "tags", Type: arrow.ListOf(arrow.BinaryTypes.String), Nullable: true})
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// Columns of UUIDs are written with their mark, as values and as keys of partitions.
+func TestWrittenUUIDs(t *testing.T) {
+	engine, folder := openEngine(t), t.TempDir()
+	for name, test := range map[string]struct {
+		nested bool
+		terms  []string
+	}{
+		"plain": {}, "with_lists": {nested: true}, "keys": {terms: []string{"u"}}, "hashed": {terms: []string{"bucket(4, u)"}}, "none": {terms: []string{"void(u)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(folder, "go", name)
+			w, err := iceberg.Create(t.Context(), path, uuidSchema(test.nested), iceberg.WriteOptions{PartitionBy: test.terms})
+			require.NoError(t, err)
+			metadata, err := os.ReadFile(filepath.Join(path, "metadata", "v1.metadata.json"))
+			require.NoError(t, err)
+			require.Contains(t, string(metadata), `"type":"uuid"`)
+			rows := `[{"id": 1, "u": "95w+CWd8S72keT80nLeF5w=="}, {"id": 2, "u": "AAAAAAAAAAAAAAAAAAAAAA=="}, {"id": 3, "u": null}]`
+			if test.nested {
+				rows = strings.ReplaceAll(rows, "}", `, "tags": ["x"]}`)
+			}
+			query := queryOf(t, engine, uuidSchema(test.nested), rows)
+			for range 2 {
+				_, err = w.Append(t.Context(), query)
+				require.NoError(t, err)
+			}
+			want := sorted(rowsOf(t, query), rowsOf(t, query))
+			require.Equal(t, want, tableRows(t, engine, path, iceberg.Options{}))
+			files, err := filepath.Glob(filepath.Join(path, "data", "*.parquet"))
+			require.NoError(t, err)
+			if test.terms == nil {
+				require.Len(t, files, 2)
+			}
+			for _, each := range files {
+				opened, err := parquetfile.OpenParquetFile(each, false)
+				require.NoError(t, err)
+				require.Equal(t, "UUID", opened.MetaData().Schema.Column(1).LogicalType().String())
+				require.NoError(t, opened.Close())
+			}
+			if program := os.Getenv("GPUFRAME_ICEBERG_GO"); program != "" {
+				require.Len(t, rowsOfIcebergGo(t, program, folder, name), 6)
+				output, err := exec.CommandContext(t.Context(), program, "partitions", folder, name).CombinedOutput()
+				require.NoError(t, err, string(output))
+				for line := range strings.Lines(string(output)) {
+					_, values, _ := strings.Cut(strings.TrimSpace(line), ": ")
+					written, applied, _ := strings.Cut(values, " | ")
+					require.Equal(t, applied, written, line)
+				}
+			}
+		})
+	}
 }
