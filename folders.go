@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/names"
@@ -61,6 +63,8 @@ type FolderOptions struct {
 	// dates or timestamps. They are not in the files. A query on the folder has them again, as integers if all values are,
 	// and as text otherwise.
 	PartitionBy []string
+	// Keys are further folders, below those, of values that functions make of columns, which stay in the files.
+	Keys []FolderKey `json:"-"`
 	// FileRows is the number of rows of a file, except the last one of a partition. Zero means any.
 	FileRows int64
 	// FileBytes is the approximate length of a file. Zero means any.
@@ -77,6 +81,15 @@ type FolderOptions struct {
 	// [AppendFiles] and [OverwritePartitions] keep the entries of files that stay; they refuse a folder with files and
 	// without a manifest.
 	Manifest string
+}
+
+// FolderKey is a folder key=value of values that a function makes of those of a column, such as the year of a date.
+type FolderKey struct {
+	// Name is that of the folder, Column that of the column of the result.
+	Name, Column string
+	// Values returns a value for each one of an array of the column, which is on the host: integers, decimals, bools, text, dates or
+	// timestamps. The caller releases the array that it returns. It is called by one goroutine at a time for each write.
+	Values func(values arrow.Array) (arrow.Array, error)
 }
 
 // WrittenFile is a file of a [Manifest].
@@ -109,6 +122,9 @@ func (q Query) WriteFiles(ctx context.Context, folder string, format Format, fil
 	settings := sink.FolderOptions{
 		PartitionBy: files.PartitionBy, FileRows: files.FileRows, FileBytes: files.FileBytes, Existing: sink.Existing(files.Existing),
 		MostFiles: files.MostFiles, MostOpen: files.MostOpen, MostBytes: files.MostBytes, Manifest: files.Manifest,
+	}
+	for _, key := range files.Keys {
+		settings.Keys = append(settings.Keys, sink.Key(key))
 	}
 	var m sink.Manifest
 	_, err := q.write(ctx, options, func(reader buffer.Reader) (_ sink.Written, err error) {

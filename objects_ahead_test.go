@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/objecttest"
 )
 
@@ -81,6 +82,7 @@ func TestObjectsAtATime(t *testing.T) {
 		require.NoError(t, result.Release())
 		require.Equal(t, 2, meeting.meetings)
 	})
+	await.Ended(t, sources)
 }
 
 // A scan whose row groups have ranges of a key waits for the keys of the other side, and requests only row groups that can have them. A
@@ -117,4 +119,38 @@ func TestObjectsThatKeysLeaveOut(t *testing.T) {
 			require.Less(t, store.Bytes.Load(), int64(length*most/groups+128<<10), "%s of %d bytes", name, length)
 		}
 	})
+	await.Ended(t, sources)
 }
+
+// Bloom filters of all columns of a condition are requested together: one answer for each row group decides about it.
+func TestObjectsThatFiltersLeaveOut(t *testing.T) {
+	eachEngine(t, func(t *testing.T, gpu *gpuframe.Engine) {
+		type row struct {
+			A, B int64
+			Text string
+		}
+		const number, groups = 90_000, 2
+		rows := make([]row, number)
+		for i := range rows {
+			rows[i] = row{int64(i*7919) % number * 2, int64(i*104729) % number * 2, fmt.Sprintf("%0120d", i)}
+		}
+		rows[1].A, rows[number-1].A = 100, 100 // in both groups
+		store := &objecttest.Memory{}
+		var data bytes.Buffer
+		_, err := gpuframe.From(gpu, rows).Write(t.Context(), &data, gpuframe.ParquetWith(gpuframe.ParquetOptions{Compression: "none", GroupRows: number / groups, Bloom: []string{"A", "B"}}))
+		require.NoError(t, err)
+		store.Set("mem://bucket/a.parquet", data.Bytes())
+		var p gpuframe.Profile
+		q := gpu.Objects(store).Parquet("mem://bucket/a.parquet").Filter(gpuframe.Col("A").Eq(100), gpuframe.Col("B").Eq(1001))
+		result, err := q.Collect(t.Context(), gpuframe.Profiled(&p))
+		require.NoError(t, err)
+		require.Zero(t, result.NumRows())
+		require.NoError(t, result.Release())
+		require.Contains(t, p.String(), "2 of 2 row groups skipped (2 by Bloom filters)")
+		require.EqualValues(t, 1+groups, store.Requests.Load(), "the footer, and filters of each row group")
+	})
+	await.Ended(t, sources)
+}
+
+// sources begins the names of functions that read files.
+const sources = "github.com/gpuframe/gpuframe/internal/io/source."

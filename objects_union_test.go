@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/objecttest"
 	"github.com/gpuframe/gpuframe/objectstore"
 )
@@ -70,6 +71,7 @@ func TestObjectsBelowALimit(t *testing.T) {
 			require.Positive(t, requests, name)
 		}
 	})
+	await.Ended(t, sources)
 }
 
 // The rows of a union come in the order of its inputs, also if some of them are read by another part of the query.
@@ -86,6 +88,7 @@ func TestObjectsOfAUnionThatOthersRead(t *testing.T) {
 		both := all.Join(last.Select(gpuframe.Col("Key")), gpuframe.Semi, gpuframe.On(gpuframe.Col("Key"), gpuframe.Col("Key")))
 		require.Len(t, collect(t, both), 8)
 	})
+	await.Ended(t, sources)
 }
 
 // A query on several objects of which one fails ends with that error, and with all requests.
@@ -111,6 +114,7 @@ func TestObjectsOfWhichOneFails(t *testing.T) {
 			require.Equal(t, before, gpu.Manager().Stats().InUse)
 		}
 	})
+	await.Ended(t, sources)
 }
 
 // A deadline ends a query on objects that do not answer: at footers, and at rows.
@@ -136,6 +140,7 @@ func TestObjectsThatDoNotAnswer(t *testing.T) {
 			require.Equal(t, before, gpu.Manager().Stats().InUse, name)
 		}
 	})
+	await.Ended(t, sources)
 }
 
 // A union of which all rows are read waits for the rows of its objects at the same time.
@@ -155,6 +160,7 @@ func TestObjectsOfAUnionAtATime(t *testing.T) {
 		require.NoError(t, result.Release())
 		require.Equal(t, 2, meeting.meetings)
 	})
+	await.Ended(t, sources)
 }
 
 // Each object of a store that does not answer is tried once, and the error names all of them.
@@ -178,4 +184,5 @@ func TestObjectsOfAnUnavailableStore(t *testing.T) {
 		require.EqualValues(t, tables*attempts, store.Requests.Load())
 		require.Zero(t, store.Others.Load())
 	})
+	await.Ended(t, sources)
 }

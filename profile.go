@@ -104,7 +104,17 @@ func (p *Profile) String() string {
 			parts = append(parts, humanize.IBytes(uint64(read))+" read from files")
 		}
 		if requests := counts.Source.Requests.Load(); requests > 0 {
-			parts = append(parts, fmt.Sprintf("%s from stores by %s requests", humanize.IBytes(uint64(counts.Source.RequestBytes.Load())), humanize.Comma(requests)))
+			hedges := ""
+			if n := counts.Source.Hedges.Load(); n > 0 {
+				hedges = fmt.Sprintf(" and %s second ones", humanize.Comma(n))
+			}
+			parts = append(parts, fmt.Sprintf("%s from stores by %s requests%s", humanize.IBytes(uint64(counts.Source.RequestBytes.Load())), humanize.Comma(requests), hedges))
+		}
+		if cached := counts.Source.CachedBytes.Load(); cached > 0 {
+			parts = append(parts, fmt.Sprintf("%s from the cache instead of %s requests", humanize.IBytes(uint64(cached)), humanize.Comma(counts.Source.CachedReads.Load())))
+		}
+		if failure := counts.Source.CacheFailure.Load(); failure != nil {
+			parts = append(parts, (*failure).Error())
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	})

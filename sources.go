@@ -73,7 +73,12 @@ func (e *Engine) Files(system fs.FS) Files { return Files{e, source.Files{System
 // Objects returns the sources of objects of a store, whose paths are its URLs: for credentials or an endpoint of their own.
 // Engine.Parquet and the other methods of the engine read URLs of the schemes that imported packages have registered: see
 // package objectstore.
-func (e *Engine) Objects(store objectstore.Store) Files { return Files{e, source.Files{Store: store}} }
+func (e *Engine) Objects(store objectstore.Store) Files {
+	if store != nil {
+		store = objectstore.EnsureRetry(store)
+	}
+	return Files{e, source.Files{Store: store}}
+}
 
 // Parquet is [Engine.Parquet] for files of the file system.
 func (f Files) Parquet(paths ...string) Query {

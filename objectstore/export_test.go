@@ -14,3 +14,10 @@ func Paused(ctx context.Context, retry Retry, pauses *[]time.Duration, failure e
 	r := WithRetry(nil, retry).(*retrying)
 	return Object{}, r.do(ctx, r.limit(0), func(context.Context) error { return failure })
 }
+
+// ResetCache makes the cache of the process that of the environment again.
+func ResetCache() {
+	shared.Lock()
+	defer shared.Unlock()
+	shared.set, shared.cache, shared.directory, shared.size = false, nil, "", ""
+}

@@ -20,9 +20,11 @@ type registered struct {
 	store Store
 }
 
-// modules are the packages to import for the schemes of providers.
-var modules = map[string]string{
-	"s3": "s3", "gs": "gcs", "az": "azure", "abfss": "azure", "http": "https", "https": "https",
+// remedies are the instructions for the schemes of providers.
+var remedies = map[string]string{
+	"s3": `import _ "github.com/gpuframe/gpuframe/objectstore/s3"`, "gs": `import _ "github.com/gpuframe/gpuframe/objectstore/gcs"`,
+	"az": `import _ "github.com/gpuframe/gpuframe/objectstore/azure"`, "abfss": `import _ "github.com/gpuframe/gpuframe/objectstore/azure"`,
+	"http": `import _ "github.com/gpuframe/gpuframe/objectstore/https"`, "https": `import _ "github.com/gpuframe/gpuframe/objectstore/https"`,
 }
 
 // Register adds the store of a scheme. It is opened when a URL of the scheme is read first, and again after an error.
@@ -94,15 +96,20 @@ func Open(name string) (Store, error) {
 		if err != nil {
 			return nil, NewError("open", name, err)
 		}
-		r.store = EnsureRetry(store)
+		ensured := *EnsureRetry(store).(*retrying)
+		ensured.registered = true
+		r.store = &ensured
+	}
+	if _, err := sharedCache(); err != nil {
+		return nil, NewError("open", name, err)
 	}
 	return r.store, nil
 }
 
 // remedy returns the instruction for a scheme that is not registered.
 func remedy(scheme string) string {
-	if module := modules[scheme]; module != "" {
-		return fmt.Sprintf("import _ \"github.com/gpuframe/gpuframe/objectstore/%s\"", module)
+	if text := remedies[scheme]; text != "" {
+		return text
 	}
 	if known := Schemes(); len(known) > 0 {
 		return fmt.Sprintf("the imported packages have %s", strings.Join(known, ", "))

@@ -22,6 +22,11 @@ type Retry struct {
 	// sent is progress: see [ReadFull] and [Body]. A second is added for each MiB until the first progress, for
 	// stores that report none, and Commit has ten times as much. Zero means 30 s.
 	Timeout time.Duration
+	// HedgeAfter is the least time until a range is requested a second time, because its read takes more than twice as long as
+	// nearly all of the latest ones of the store of a similar length. The first answer counts, and the other request is cancelled. At
+	// most one of 32 reads has a second request. Zero means 250 ms. A negative time, or [HedgeVariable] with the value
+	// "off", switches second requests off.
+	HedgeAfter time.Duration
 
 	// wait waits, or returns the error of the context. Tests change it.
 	wait func(ctx context.Context, pause time.Duration) error
@@ -37,8 +42,10 @@ func EnsureRetry(store Store) Store {
 
 // WithRetry returns a store that repeats requests. It replaces the Retry of a store of WithRetry.
 func WithRetry(store Store, retry Retry) Store {
+	var cache *Cache
+	registered := false
 	if before, ok := store.(*retrying); ok {
-		store = before.store
+		store, cache, registered = before.store, before.cache, before.registered
 	}
 	if retry.Attempts <= 0 {
 		retry.Attempts = 6
@@ -52,10 +59,13 @@ func WithRetry(store Store, retry Retry) Store {
 	if retry.Timeout <= 0 {
 		retry.Timeout = 30 * time.Second
 	}
+	if retry.HedgeAfter == 0 {
+		retry.HedgeAfter = usualHedgeAfter
+	}
 	if retry.wait == nil {
 		retry.wait = wait
 	}
-	return &retrying{store, retry}
+	return &retrying{store: store, retry: retry, cache: cache, registered: registered, latencies: &latencies{}}
 }
 
 func wait(ctx context.Context, pause time.Duration) error {
@@ -73,6 +83,11 @@ func wait(ctx context.Context, pause time.Duration) error {
 type retrying struct {
 	store Store
 	retry Retry
+	// cache is that of WithCache, or nil.
+	cache *Cache
+	// registered reports whether the store is that of a scheme.
+	registered bool
+	latencies  *latencies
 }
 
 // errTimeout is the cause of the end of an attempt.
@@ -140,7 +155,14 @@ func (r *retrying) Stat(ctx context.Context, name string) (object Object, err er
 
 // ReadRange implements [Store].
 func (r *retrying) ReadRange(ctx context.Context, object Object, into []byte, offset int64) error {
-	return r.do(ctx, r.limit(len(into)), func(ctx context.Context) error { return r.store.ReadRange(ctx, object, into, offset) })
+	if cache := r.cacheFor(object); cache != nil {
+		return r.readCached(ctx, cache, object, into, offset)
+	}
+	return r.readRange(ctx, object, into, offset)
+}
+
+func (r *retrying) readRange(ctx context.Context, object Object, into []byte, offset int64) error {
+	return r.do(ctx, r.limit(len(into)), func(ctx context.Context) error { return r.readHedged(ctx, object, into, offset) })
 }
 
 // List implements [Store].

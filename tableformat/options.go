@@ -19,7 +19,16 @@ type OptionError struct {
 
 // Error returns the message.
 func (e *OptionError) Error() string {
-	return fmt.Sprintf("tableformat: a table of %s has no option %q: %v", e.Format, e.Option, ErrOption)
+	option, ok := optionTexts[e.Option]
+	if !ok {
+		option = fmt.Sprintf("option %q", e.Option)
+	}
+	return fmt.Sprintf("tableformat: a table of %s has no %s: %v", e.Format, option, ErrOption)
+}
+
+// optionTexts name options in messages. Package apiterms has those of other interfaces.
+var optionTexts = map[string]string{
+	"version": "option Options.Version", "snapshot": "option Options.Snapshot", "timestamp": "option Options.Timestamp", "ref": "option Options.Ref", "moved": "option Options.Moved",
 }
 
 // Unwrap returns [ErrOption].

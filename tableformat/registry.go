@@ -24,8 +24,11 @@ var registry = struct {
 	formats map[string]Open
 }{formats: map[string]Open{}}
 
-// modules are the packages to import for formats.
-var modules = map[string]string{"delta": "lake/delta", "iceberg": "lake/iceberg"}
+// remedies are the instructions for formats of this project.
+var remedies = map[string]string{
+	"delta":   `import _ "github.com/gpuframe/gpuframe/lake/delta", or use the programs of github.com/gpuframe/gpuframe/distribution`,
+	"iceberg": `import _ "github.com/gpuframe/gpuframe/lake/iceberg", or use the programs of github.com/gpuframe/gpuframe/distribution`,
+}
 
 // Register adds a format. It is safe for concurrent use.
 //
@@ -69,8 +72,8 @@ func Scan(ctx context.Context, engine *gpuframe.Engine, format, path string, opt
 
 // remedy returns the instruction for a format that is not registered.
 func remedy(format string) string {
-	if module := modules[format]; module != "" {
-		return fmt.Sprintf("import _ \"github.com/gpuframe/gpuframe/%s\", or use the programs of github.com/gpuframe/gpuframe/distribution", module)
+	if text := remedies[format]; text != "" {
+		return text
 	}
 	if known := Formats(); len(known) > 0 {
 		return "the imported packages read " + strings.Join(known, ", ")

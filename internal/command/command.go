@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/command/pipeline"
+	"github.com/gpuframe/gpuframe/objectstore"
 )
 
 // fileCommand has the flags of commands that read files and write rows.
@@ -18,6 +19,7 @@ type fileCommand struct {
 	input
 	output
 	device, budget, trace string
+	cache, cacheSize      string
 	profile               bool
 	explain               string
 }
@@ -29,6 +31,8 @@ func (c *fileCommand) addTo(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&c.device, "device", "", "the device; by default the first GPU, or the host if there is none")
 	flags.StringVar(&c.budget, "budget", "", "the most device memory to use at a time, 8GiB for example")
+	flags.StringVar(&c.cache, "object-cache", "", "a folder that keeps what is read of object stores, also for later commands; by default $"+objectstore.CacheVariable)
+	flags.StringVar(&c.cacheSize, "object-cache-size", "", "the most bytes in that folder, 10GiB by default")
 	flags.StringVar(&c.explain, "explain", "", "print the plan and run nothing: as text, or with =mermaid as a flowchart, with =svg as a picture")
 	flags.Lookup("explain").NoOptDefVal = "text"
 	flags.BoolVar(&c.profile, "profile", false, "print on standard error what each operation did")
@@ -49,7 +53,33 @@ func (c *fileCommand) open() (*gpuframe.Engine, error) {
 		}
 		options = append(options, gpuframe.Budget(bytes))
 	}
+	if err := c.setCache(); err != nil {
+		return nil, err
+	}
 	return gpuframe.Open(options...)
+}
+
+// setCache sets the cache of object stores of the flags.
+func (c *fileCommand) setCache() error {
+	if c.cache == "" {
+		if c.cacheSize != "" {
+			return errors.New("--object-cache-size is given without --object-cache")
+		}
+		return nil
+	}
+	var bytes uint64
+	if c.cacheSize != "" {
+		var err error
+		if bytes, err = parseSize(c.cacheSize); err != nil {
+			return fmt.Errorf("--object-cache-size: %w", err)
+		}
+	}
+	cache, err := objectstore.NewCache(c.cache, bytes)
+	if err != nil {
+		return fmt.Errorf("--object-cache: %w", err)
+	}
+	objectstore.SetCache(cache)
+	return nil
 }
 
 // run reads the files, applies the verbs, and writes the result.

@@ -238,6 +238,8 @@ func TestErrorsOfFiles(t *testing.T) {
 		"rows":             {[]string{"head", flights, "--rows", "0"}, "--rows is 0"},
 		"number":           {[]string{"head", flights, "-n", "-1"}, "--number is -1"},
 		"budget":           {[]string{"head", flights, "--budget", "much"}, `--budget: "much" is not a size`},
+		"cache":            {[]string{"head", flights, "--object-cache", "x", "--object-cache-size", "much"}, `--object-cache-size: "much" is not a size`},
+		"size of a cache":  {[]string{"head", flights, "--object-cache-size", "1GB"}, "--object-cache-size is given without --object-cache"},
 		"small budget":     {[]string{"query", flights, "--budget", "1KiB"}, "budget"},
 		"group alone":      {[]string{"query", flights, "--group", "delay"}, "--group needs --agg"},
 		"both":             {[]string{"query", flights, "--group", "delay", "-p", "head 1"}, "none of the others can be"},

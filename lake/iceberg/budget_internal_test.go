@@ -47,3 +47,26 @@ func TestBudget(t *testing.T) {
 	})
 	require.ErrorIs(t, decode(func() error { panic("of the decoder") }), ErrMetadata)
 }
+
+// Manifests that a write reads have the same limits, and end when the context does.
+func TestBudgetOfWrites(t *testing.T) {
+	data := manifestOf(t, 3000, 1000)
+	b := newBudget(7000, 1<<40)
+	for range 2 {
+		raw, err := decodeAvro(t.Context(), data, b)
+		require.NoError(t, err)
+		require.Len(t, raw.records, 3000)
+	}
+	_, err := decodeAvro(t.Context(), data, b)
+	require.ErrorIs(t, err, ErrLimit)
+	_, err = decodeAvro(t.Context(), data, newBudget(1<<40, 3000*1000))
+	require.ErrorIs(t, err, ErrLimit)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = decodeAvro(ctx, data, newBudget(7000, 1<<40))
+	require.ErrorIs(t, err, context.Canceled)
+	for _, bad := range [][]byte{nil, data[:len(data)/2], []byte("Obj")} {
+		_, err = decodeAvro(t.Context(), bad, newBudget(7000, 1<<40))
+		require.ErrorIs(t, err, ErrMetadata)
+	}
+}

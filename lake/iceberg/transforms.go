@@ -88,21 +88,9 @@ func (s sourced) times(ordinal int64) (low, high any) {
 
 // start returns the first value of the column in a year, month, day or hour, if it fits.
 func (s sourced) start(ordinal int64) (int64, bool) {
-	var seconds int64
-	switch s.name {
-	case "year", "month":
-		if ordinal < -1<<20 || ordinal > 1<<20 {
-			return 0, false
-		}
-		at := time.Date(1970, time.Month(1+ordinal), 1, 0, 0, 0, 0, time.UTC)
-		if s.name == "year" {
-			at = time.Date(1970+int(ordinal), 1, 1, 0, 0, 0, 0, time.UTC)
-		}
-		seconds = at.Unix()
-	case "day":
-		seconds = ordinal * 86400
-	case "hour":
-		seconds = ordinal * 3600
+	seconds, ok := s.begin(ordinal)
+	if !ok {
+		return 0, false
 	}
 	unit := int64(1)
 	switch t := s.column.t.(type) {
@@ -117,6 +105,39 @@ func (s sourced) start(ordinal int64) (int64, bool) {
 		return 0, false
 	}
 	return seconds * unit, true
+}
+
+// begin returns the second since 1970 with which a year, month, day or hour begins.
+func (t transform) begin(ordinal int64) (seconds int64, ok bool) {
+	switch t.name {
+	case "year", "month":
+		if ordinal < -1<<24 || ordinal > 1<<24 {
+			return 0, false
+		}
+		if t.name == "year" {
+			ordinal *= 12
+		}
+		return time.Date(1970, time.Month(1+ordinal), 1, 0, 0, 0, 0, time.UTC).Unix(), true
+	case "day":
+		return ordinal * 86400, true
+	case "hour":
+		return ordinal * 3600, true
+	}
+	return 0, false
+}
+
+// ordinalOf returns the year, month, day or hour of a second since 1970.
+func (t transform) ordinalOf(seconds int64) int64 {
+	at := time.Unix(seconds, 0).UTC()
+	switch t.name {
+	case "year":
+		return int64(at.Year() - 1970)
+	case "month":
+		return int64(at.Year()-1970)*12 + int64(at.Month()) - 1
+	case "day":
+		return floorDivide(seconds, 86400)
+	}
+	return floorDivide(seconds, 3600)
 }
 
 func floorDivide(a, b int64) int64 {

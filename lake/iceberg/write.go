@@ -22,13 +22,13 @@ import (
 type WriteOptions struct {
 	// Parquet are the options of the files. The zero value is compression by zstd. FieldIDs are those of the table.
 	Parquet gpuframe.ParquetOptions
-	// PartitionBy are columns of a new table: each of their values, unchanged, has separate files. They are booleans, int32, int64,
-	// text or dates. A table that exists has its own.
+	// PartitionBy are the partitions of a new table: each of their values has separate files. They are columns, whose values stay as they
+	// are, and transforms of columns: "bucket(16, id)", "truncate(10, city)", "year(at)", "month(at)", "day(at)", "hour(at)" and
+	// "void(city)". A table that exists has its own.
 	PartitionBy []string
 }
 
-// Writer writes snapshots of the branch main of a table of format version 2, not partitioned or by unchanged values. It is safe for concurrent
-// use, as are several writers of a table.
+// Writer writes snapshots of the branch main of a table of format version 2. It is safe for concurrent use, as are several writers of a table.
 type Writer struct {
 	name    string
 	from    storage.Storage
@@ -136,6 +136,9 @@ func (w *Writer) writeData(ctx context.Context, s *state, p *pending, query gpuf
 	_, origins := fieldsOf(s.columns)
 	parquet := w.options.Parquet
 	parquet.FieldIDs = fieldIDs(origins)
+	for i, c := range s.columns {
+		parquet.FieldIDs[i].UUID = slices.Contains(s.uuids, c.id)
+	}
 	if parquet.Compression == "" && parquet.Level == 0 {
 		parquet.Compression = "zstd"
 	}

@@ -2,7 +2,9 @@ package iceberg
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -10,6 +12,8 @@ import (
 
 	"github.com/twmb/avro"
 	"github.com/twmb/avro/ocf"
+
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 )
 
 // record is a record of Avro.
@@ -53,43 +57,72 @@ type rawAvro struct {
 	records  []record
 }
 
-// decodeAvro reads a file with raw values.
-func decodeAvro(data []byte) (raw *rawAvro, err error) {
-	raw = &rawAvro{metadata: map[string]string{}}
-	err = decode(func() error {
-		reader, err := ocf.NewReader(bytes.NewReader(data), ocf.WithReaderSchemaFunc(func(r *ocf.Reader) (*avro.Schema, error) {
-			raw.schema = r.Schema().String()
-			for key, value := range r.Metadata() {
-				if !strings.HasPrefix(key, "avro.") {
-					raw.metadata[key] = string(value)
-				}
-			}
-			node := r.Schema().Root()
-			for _, field := range node.Fields {
-				raw.fields = append(raw.fields, field.Name)
-			}
-			(&avroFile{}).reduce(node, nil)
-			return node.Schema()
-		}))
-		if err != nil {
-			return err
+// decodeAvro reads a file with raw values. Its records take of a budget.
+func decodeAvro(ctx context.Context, data []byte, b *budget) (*rawAvro, error) {
+	raw := &rawAvro{metadata: map[string]string{}}
+	var reader *ocf.Reader
+	err := decode(func() (err error) { reader, err = raw.reader(data); return err })
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = reader.Close() }() // the bytes are in memory
+	for {
+		if len(raw.records)%recordsPerCheck == 0 && ctx.Err() != nil {
+			return nil, cancel.Error(ctx)
 		}
-		defer func() { _ = reader.Close() }() // the bytes are in memory
-		for {
-			var each any
-			if err := reader.Decode(&each); errors.Is(err, io.EOF) {
-				return nil
-			} else if err != nil {
-				return err
-			}
-			fields, ok := each.(record)
-			if !ok {
-				return errors.New("an entry is no record")
-			}
-			raw.records = append(raw.records, fields)
+		var each any
+		if err := decode(func() error { return reader.Decode(&each) }); errors.Is(err, io.EOF) {
+			return raw, nil
+		} else if err != nil {
+			return nil, err
 		}
-	})
-	return raw, err
+		fields, ok := each.(record)
+		if !ok {
+			return nil, fmt.Errorf("entry %d is no record: %w", len(raw.records), ErrMetadata)
+		}
+		if err := b.take(rawLength(fields)); err != nil {
+			return nil, err
+		}
+		raw.records = append(raw.records, fields)
+	}
+}
+
+// reader returns a reader of all fields with raw values.
+func (raw *rawAvro) reader(data []byte) (*ocf.Reader, error) {
+	return ocf.NewReader(bytes.NewReader(data), ocf.WithReaderSchemaFunc(func(r *ocf.Reader) (*avro.Schema, error) {
+		raw.schema = r.Schema().String()
+		for key, value := range r.Metadata() {
+			if !strings.HasPrefix(key, "avro.") {
+				raw.metadata[key] = string(value)
+			}
+		}
+		node := r.Schema().Root()
+		for _, field := range node.Fields {
+			raw.fields = append(raw.fields, field.Name)
+		}
+		(&avroFile{}).reduce(node, nil)
+		return node.Schema()
+	}))
+}
+
+// rawLength is about the length of a value in memory.
+func rawLength(value any) int64 {
+	length := int64(16)
+	switch v := value.(type) {
+	case string:
+		length += int64(len(v))
+	case []byte:
+		length += int64(len(v))
+	case []any:
+		for _, each := range v {
+			length += rawLength(each)
+		}
+	case record:
+		for name, each := range v {
+			length += 32 + int64(len(name)) + rawLength(each)
+		}
+	}
+	return length
 }
 
 // pairsOf returns values by IDs as Avro has them, nil without values.

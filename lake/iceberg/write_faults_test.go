@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/testing/objecttest"
 	"github.com/gpuframe/gpuframe/lake/iceberg"
+	"github.com/gpuframe/gpuframe/lake/internal/storage"
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
@@ -256,4 +259,96 @@ func TestCancelledWrites(t *testing.T) {
 	_, err := w.Append(ctx, queryOf(t, engine, numbers(), `[{"id": 1, "s": "a"}]`))
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, before, filesIn(t, path))
+}
+
+// A table that was dropped and created again between the read of its metadata and the commit keeps its rows: the write is a conflict,
+// and its files are removed.
+func TestTablesThatAreCreatedAgain(t *testing.T) {
+	store, engine := memoryStore(t), openEngine(t)
+	first, second := queryOf(t, engine, numbers(), `[{"id": 1, "s": "a"}]`), queryOf(t, engine, numbers(), `[{"id": 2, "s": null}]`)
+	for _, overwrite := range []bool{false, true} {
+		path := fmt.Sprintf("icemem://b/%s/%v", t.Name(), overwrite)
+		w := createTable(t, path, numbers())
+		var files []string
+		again := false
+		store.Before = func(ctx context.Context, operation, name string, _, _ int64) error {
+			if operation != "write" || !strings.HasSuffix(name, "/v2.metadata.json") || again {
+				return nil
+			}
+			again = true
+			own := objectsBelow(store, path)
+			for _, each := range own {
+				if strings.Contains(each, ".metadata.json") || strings.HasSuffix(each, "version-hint.text") {
+					if err := store.Delete(ctx, each); err != nil {
+						return err
+					}
+				}
+			}
+			other, err := iceberg.Create(ctx, path, numbers(), iceberg.WriteOptions{})
+			if err == nil {
+				_, err = other.Append(ctx, first)
+			}
+			for _, each := range objectsBelow(store, path) {
+				if !slices.Contains(own, each) || strings.Contains(each, ".metadata.json") || strings.HasSuffix(each, "version-hint.text") {
+					files = append(files, each)
+				}
+			}
+			return err
+		}
+		write := w.Append
+		if overwrite {
+			write = w.Overwrite
+		}
+		_, err := write(t.Context(), second)
+		store.Before = nil
+		require.True(t, again)
+		require.ErrorIs(t, err, iceberg.ErrConflict)
+		require.Equal(t, rowsOf(t, first), tableRows(t, engine, path, iceberg.Options{}))
+		require.ElementsMatch(t, files, objectsBelow(store, path))
+	}
+}
+
+// An error of the disk at any call of a write to a folder leaves the rows as they were and no file of the write, unless the
+// metadata have appeared: then the write is complete.
+func TestDiskErrorsOfWrites(t *testing.T) {
+	engine := openEngine(t)
+	first, second := queryOf(t, engine, numbers(), `[{"id": 1, "s": "a"}]`), queryOf(t, engine, numbers(), `[{"id": 2, "s": null}]`)
+	failures, completed := 0, 0
+	for _, after := range []bool{false, true} { // the call has had its effect
+		for failing, done := 1, false; !done; failing++ {
+			path := filepath.Join(t.TempDir(), "t")
+			w := createTable(t, path, numbers())
+			_, err := w.Append(t.Context(), first)
+			require.NoError(t, err)
+			before := filesIn(t, path)
+			calls := 0
+			reset := storage.Hook(func(call string, act func() error) error {
+				calls++
+				if calls != failing {
+					return act()
+				}
+				if after {
+					_ = act()
+				}
+				return &fs.PathError{Op: call, Path: path, Err: syscall.EIO}
+			})
+			_, err = w.Append(t.Context(), second)
+			reset()
+			done = calls < failing
+			rows := tableRows(t, engine, path, iceberg.Options{})
+			if err == nil {
+				completed++
+				require.Equal(t, sorted(rowsOf(t, first), rowsOf(t, second)), rows)
+			} else {
+				failures++
+				require.ErrorIs(t, err, syscall.EIO)
+				require.Equal(t, rowsOf(t, first), rows)
+				require.Equal(t, before, filesIn(t, path))
+			}
+			_, err = w.Append(t.Context(), second)
+			require.NoError(t, err, "the table can be written again")
+		}
+	}
+	require.Positive(t, failures)
+	require.Positive(t, completed)
 }

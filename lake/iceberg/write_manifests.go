@@ -78,7 +78,7 @@ var manifestAliases = map[string]string{
 }
 
 // currentManifests returns the entries of the list of manifests of the current snapshot.
-func (s *state) currentManifests(ctx context.Context) ([]record, error) {
+func (s *state) currentManifests(ctx context.Context, b *budget) ([]record, error) {
 	current, err := s.metadata.current()
 	if err != nil || current == nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (s *state) currentManifests(ctx context.Context) ([]record, error) {
 	if err != nil {
 		return nil, inFile(name, err)
 	}
-	raw, err := decodeAvro(data)
+	raw, err := decodeAvro(ctx, data, b)
 	if err != nil {
 		return nil, inFile(name, err)
 	}
@@ -125,7 +125,7 @@ func (s *state) currentManifests(ctx context.Context) ([]record, error) {
 }
 
 // deletedManifest returns a manifest that marks the files of another one as deleted, and their counts. Without files it has no contents.
-func (s *state) deletedManifest(ctx context.Context, listed record, snapshot int64) (data []byte, n counts, err error) {
+func (s *state) deletedManifest(ctx context.Context, listed record, snapshot int64, b *budget) (data []byte, n counts, err error) {
 	path, _ := listed["manifest_path"].(string)
 	t := &Table{from: s.from, root: s.root, metadata: s.metadata}
 	name, err := t.fileName(path)
@@ -136,7 +136,7 @@ func (s *state) deletedManifest(ctx context.Context, listed record, snapshot int
 	if err != nil {
 		return nil, n, inFile(name, err)
 	}
-	raw, err := decodeAvro(contents)
+	raw, err := decodeAvro(ctx, contents, b)
 	if err != nil {
 		return nil, n, inFile(name, err)
 	}

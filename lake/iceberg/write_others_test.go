@@ -41,9 +41,11 @@ func TestWritesToTablesOfOthers(t *testing.T) {
 // Tables that this package cannot write are refused when they are opened.
 func TestTablesThatAreNotWritten(t *testing.T) {
 	for message, change := range map[string]func(w *written){
-		"format version 1":         func(w *written) { w.about["format-version"] = 1 },
-		"is partitioned by bucket": func(w *written) { w.spec(1, `1000 s bucket[4] 2 "int"`) },
-		"has the type uuid":        func(w *written) { w.schema(1, "1 id uuid") },
+		"format version 1":       func(w *written) { w.about["format-version"] = 1 },
+		"is partitioned by cube": func(w *written) { w.spec(1, `1000 s cube 2 "int"`) },
+		"has the type uuid": func(w *written) {
+			w.schema(1, `1 p {"type": "struct", "fields": [{"id": 2, "name": "x", "required": false, "type": "uuid"}]}`)
+		},
 		`the required part "x"`: func(w *written) {
 			w.schema(1, `1 p {"type": "struct", "fields": [{"id": 2, "name": "x", "required": true, "type": "int"}]}`)
 		},

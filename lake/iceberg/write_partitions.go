@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -19,55 +17,75 @@ import (
 	"github.com/gpuframe/gpuframe/lake/internal/storage"
 )
 
-// writtenPartition is a field of the default spec of a table: the unchanged values of a column.
+// writtenPartition is a field of the default spec of a table.
 type writtenPartition struct {
 	specField
+	transform
 	column column
+	// t is the type of its values, and avro that of manifests.
+	t    arrow.DataType
+	avro string
 }
 
-// partitionTypes are the types of Avro of columns that files are divided by, by the types of Iceberg.
-var partitionTypes = map[string]string{"boolean": `"boolean"`, "int": `"int"`, "long": `"long"`, "string": `"string"`, "date": `{"type": "int", "logicalType": "date"}`}
-
-// newPartitions returns the fields of a spec, which are of columns of few types.
-func newPartitions(fields []specField, columns []column) (list []writtenPartition, err error) {
+// newPartitions returns the fields of a spec. uuids are the IDs of columns of UUIDs.
+func newPartitions(fields []specField, columns []column, uuids []int) (list []writtenPartition, err error) {
 	for _, f := range fields {
-		if f.Transform != "identity" {
-			return nil, fmt.Errorf("the table is partitioned by %s, this package writes the transform identity: %w", f.Transform, ErrUnsupported)
-		}
 		index := slices.IndexFunc(columns, func(c column) bool { return c.id == f.SourceID })
-		if index < 0 || partitionTypes[primitiveName(columns[index].t)] == "" {
-			return nil, fmt.Errorf("the table is partitioned by %q, expected a column of booleans, int, long, string or date: %w", f.Name, ErrUnsupported)
+		if index < 0 || len(f.SourceIDs) > 1 {
+			return nil, fmt.Errorf("the table is partitioned by %q, expected a field of one column that is no part of others: %w", f.Name, ErrUnsupported)
 		}
-		list = append(list, writtenPartition{f, columns[index]})
+		p := writtenPartition{specField: f, transform: parseTransform(f.Transform), column: columns[index]}
+		if p.t, p.avro = p.result(p.column.t, f.ID, slices.Contains(uuids, f.SourceID)); p.t == nil {
+			return nil, fmt.Errorf("the table is partitioned by %s of column %q of %v, which this package does not write: %w", f.Transform, p.column.name, p.column.t, ErrUnsupported)
+		}
+		list = append(list, p)
 	}
 	return list, nil
 }
 
-// partitionSpecOf returns the fields of a spec of columns as metadata have them.
-func partitionSpecOf(names []string, fields []writtenField) ([]any, error) {
-	list := []any{}
-	for i, name := range names {
-		index := slices.IndexFunc(fields, func(f writtenField) bool { return f.Name == name })
-		if index < 0 || slices.Contains(names[:i], name) {
-			return nil, fmt.Errorf("partition by %q: expected columns of the schema, each once: %w", name, ErrColumns)
+// partitionSpecOf returns the fields of a spec as metadata have them, of columns or transforms: see [WriteOptions].
+func partitionSpecOf(terms []string, fields []writtenField) ([]any, error) {
+	list, names := []any{}, map[string]bool{}
+	for i, term := range terms {
+		column, transformed, suffix := term, transform{name: "identity"}, ""
+		index := slices.IndexFunc(fields, func(f writtenField) bool { return f.Name == term })
+		if index < 0 {
+			column, transformed, suffix = parseTerm(term)
+			index = slices.IndexFunc(fields, func(f writtenField) bool { return f.Name == column })
 		}
-		if t, _ := fields[index].Type.(string); partitionTypes[t] == "" {
-			return nil, fmt.Errorf("partition by %q of %v: expected a column of booleans, int32, int64, text or dates: %w", name, fields[index].Type, ErrColumns)
+		if index < 0 {
+			return nil, fmt.Errorf("partition by %q: expected a column of the schema, or bucket(16, column), truncate(10, column), year(column), month(column), day(column), hour(column) or void(column): %w", term, ErrColumns)
 		}
-		list = append(list, specMember(fields[index].ID, 1000+i, name))
+		name := column + suffix
+		for suffix != "" && (names[name] || slices.ContainsFunc(fields, func(f writtenField) bool { return f.Name == name })) {
+			name += "_"
+		}
+		if names[name] {
+			return nil, fmt.Errorf("partition by %q twice: %w", term, ErrColumns)
+		}
+		names[name] = true
+		source, _ := fields[index].Type.(string)
+		t, err := primitive(source)
+		if err == nil {
+			t, _ = transformed.result(t, 0, source == "uuid")
+		}
+		if t == nil || err != nil {
+			return nil, fmt.Errorf("partition by %q of %v: %w", term, fields[index].Type, fmt.Errorf("%s has other types: %w", transformed.name, ErrColumns))
+		}
+		list = append(list, specMember(specField{SourceID: fields[index].ID, ID: 1000 + i, Name: name, Transform: transformed.text()}))
 	}
 	return list, nil
 }
 
-func specMember(source, id int, name string) any {
-	return map[string]any{"source-id": source, "field-id": id, "name": name, "transform": "identity"}
+func specMember(f specField) any {
+	return map[string]any{"source-id": f.SourceID, "field-id": f.ID, "name": f.Name, "transform": f.Transform}
 }
 
 // specText returns the default spec as manifests have it.
 func (s *state) specText() (string, error) {
 	list := []any{}
 	for _, p := range s.partitions {
-		list = append(list, specMember(p.SourceID, p.ID, p.Name))
+		list = append(list, specMember(p.specField))
 	}
 	text, err := json.Marshal(list)
 	return string(text), err
@@ -77,7 +95,7 @@ func (s *state) specText() (string, error) {
 func (s *state) manifestSchema() string {
 	var fields []string
 	for _, p := range s.partitions {
-		fields = append(fields, fmt.Sprintf(`{"name": %q, "type": ["null", %s], "default": null, "field-id": %d}`, avroName(p.Name), partitionTypes[primitiveName(p.column.t)], p.ID))
+		fields = append(fields, fmt.Sprintf(`{"name": %q, "type": ["null", %s], "default": null, "field-id": %d}`, avroName(p.Name), p.avro, p.ID))
 	}
 	const none = `"name": "r102", "fields": []`
 	return strings.Replace(manifestSchema, none, `"name": "r102", "fields": [`+strings.Join(fields, ", ")+`]`, 1)
@@ -85,15 +103,14 @@ func (s *state) manifestSchema() string {
 
 // writePartitions runs the query and writes a file, or several, for each partition. It notes the files.
 func (w *Writer) writePartitions(ctx context.Context, s *state, p *pending, query gpuframe.Query, format gpuframe.Format, options []gpuframe.RunOption) error {
-	columns := columnsFor(s.columns)
-	var keys []string
-	for _, each := range s.partitions { // copies, so that the files have the columns
-		key := each.column.name + "_partition"
-		for slices.ContainsFunc(s.columns, func(c column) bool { return c.name == key }) || slices.Contains(keys, key) {
-			key += "_"
+	var keys []gpuframe.FolderKey
+	for _, each := range s.partitions {
+		if each.transform.name != "void" {
+			keys = append(keys, gpuframe.FolderKey{Name: each.Name, Column: each.column.name, Values: each.texts})
 		}
-		keys = append(keys, key)
-		columns = append(columns, gpuframe.Col(each.column.name).As(key))
+	}
+	if len(keys) == 0 {
+		return w.writeFile(ctx, s, p, query, format, options)
 	}
 	folder := storage.Join(s.location, "data")
 	name, err := pathOf(w.from, folder)
@@ -103,7 +120,7 @@ func (w *Writer) writePartitions(ctx context.Context, s *state, p *pending, quer
 	if err := storage.MakeFolder(storage.Join(name, "file")); err != nil { // a first write would make it as a whole, and so would others
 		return err
 	}
-	written, err := query.Select(columns...).WriteFiles(ctx, name, format, gpuframe.FolderOptions{PartitionBy: keys, Existing: gpuframe.AppendFiles}, options...)
+	written, err := query.Select(columnsFor(s.columns)...).WriteFiles(ctx, name, format, gpuframe.FolderOptions{Keys: keys, Existing: gpuframe.AppendFiles}, options...)
 	if err != nil {
 		return err
 	}
@@ -121,37 +138,21 @@ func (s *state) partitionOf(uri string) (record, error) {
 	}
 	_, relative, _ := strings.Cut(uri, strings.TrimRight(s.location, "/")+"/data/")
 	_, texts := hive.Folders(path.Dir(relative))
-	if len(texts) != len(s.partitions) {
-		return nil, fmt.Errorf("the file %s has %d folders of partitions, expected %d: %w", relative, len(texts), len(s.partitions), ErrUnsupported)
-	}
-	for i, p := range s.partitions {
-		value, err := partitionValue(texts[i], p.column.t)
-		if err != nil {
-			return nil, fmt.Errorf("the partition of column %q: %w: %w", p.column.name, err, ErrUnsupported)
+	for _, p := range s.partitions {
+		if p.transform.name == "void" {
+			values[avroName(p.Name)] = nil
+			continue
 		}
-		values[avroName(p.Name)] = value
+		if len(texts) == 0 {
+			return nil, fmt.Errorf("the file %s has too few folders of partitions: %w", relative, ErrUnsupported)
+		}
+		value, err := p.value(texts[0])
+		if err != nil {
+			return nil, fmt.Errorf("the partition %q: %w: %w", p.Name, err, ErrUnsupported)
+		}
+		values[avroName(p.Name)], texts = value, texts[1:]
 	}
 	return values, nil
-}
-
-// partitionValue returns the value of a folder as Avro has it.
-func partitionValue(text *string, t arrow.DataType) (any, error) {
-	if text == nil {
-		return nil, nil
-	}
-	switch t.ID() {
-	case arrow.BOOL:
-		return strconv.ParseBool(*text)
-	case arrow.INT32:
-		v, err := strconv.ParseInt(*text, 10, 32)
-		return int32(v), err
-	case arrow.INT64:
-		return strconv.ParseInt(*text, 10, 64)
-	case arrow.DATE32:
-		at, err := time.Parse(time.DateOnly, *text)
-		return int32(floorDivide(at.Unix(), 86400)), err
-	}
-	return *text, nil
 }
 
 // partitionBytes returns a value of a partition as bounds have it.
@@ -168,6 +169,8 @@ func partitionBytes(value any) []byte {
 		return binary.LittleEndian.AppendUint64(nil, uint64(v))
 	case string:
 		return []byte(v)
+	case []byte:
+		return v
 	}
 	return nil
 }
@@ -188,10 +191,10 @@ func (s *state) summaries(files []addedFile) any {
 				continue
 			}
 			data := partitionBytes(value)
-			if low == nil || compareValues(data, low, p.column.t) < 0 {
+			if low == nil || compareValues(data, low, p.t) < 0 {
 				low = data
 			}
-			if high == nil || compareValues(data, high, p.column.t) > 0 {
+			if high == nil || compareValues(data, high, p.t) > 0 {
 				high = data
 			}
 		}

@@ -49,9 +49,9 @@ func TestIcebergGoReadsTables(t *testing.T) {
 }
 
 // writtenBounds are the numbers of values and nulls, and the bounds, of everyRow as iceberg-go decodes them.
-const writtenBounds = "id 3 0 [1 3]\nflag 3 1 [false true]\nn 3 1 [-7 2147483647]\nf 3 1 [-0.5 1.5]\nd 3 1 [-2.25 1e+300]\nday 3 1 [1969-12-31 2024-02-29]\n" +
+const writtenBounds = "id 3 0 [1 3]\nflag 3 1 [false true]\nn 3 1 [-7 2147483647]\nf 3 1 [none none]\nd 3 1 [none none]\nday 3 1 [1969-12-31 2024-02-29]\n" +
 	"time 3 1 [00:00:00.000000 10:00:00.000001]\nat 3 1 [1969-12-31 23:59:59.999999 2100-01-01 00:00:00.000000]\n" +
-	"zoned 3 1 [1960-01-01 00:00:00.000000 2024-02-29 10:00:00.000000]\ntext 3 1 [ a text of more u]\nbytes 3 1 [ \x01\x02\x03]\nfixed 3 1 [\x00\x00\x00 abc]\n" +
+	"zoned 3 1 [1960-01-01 00:00:00.000000 2024-02-29 10:00:00.000000]\ntext 3 1 [none none]\nbytes 3 1 [none none]\nfixed 3 1 [\x00\x00\x00 abc]\n" +
 	"small 3 1 [-1.25 99999.99]\nwide 3 1 [-0.0001 12345678901234567890.1234]\nperson 0 0 [none none]\ntags 0 0 [none none]\nnotes 0 0 [none none]\n"
 
 // rowsOfIcebergGo returns the rows of a table as iceberg-go reads them.

@@ -56,8 +56,20 @@ func (w *schemaWriter) fields(fields []arrow.Field, nested bool) ([]writtenField
 		if written[i].Type, err = w.typeOf(field.Type); err != nil {
 			return nil, fmt.Errorf("column %q: %w", field.Name, err)
 		}
+		if !nested && isUUID(field) {
+			written[i].Type = "uuid"
+		}
 	}
 	return written, nil
+}
+
+// extensionKey is the metadata of a field with the name of its type of extension, as Arrow's columnar format has it.
+const extensionKey = "ARROW:extension:name"
+
+// isUUID reports whether a field is of 16 bytes and has the mark of the canonical extension arrow.uuid.
+func isUUID(field arrow.Field) bool {
+	name, _ := field.Metadata.GetValue(extensionKey)
+	return name == "arrow.uuid" && arrow.TypeEqual(field.Type, primitives["uuid"])
 }
 
 func (w *schemaWriter) typeOf(t arrow.DataType) (any, error) {

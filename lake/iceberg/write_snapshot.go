@@ -23,7 +23,8 @@ type pending struct {
 
 // prepare writes the manifests of a snapshot on top of a state, and returns its description.
 func (p *pending) prepare(ctx context.Context, s *state) (map[string]any, error) {
-	before, err := s.currentManifests(ctx)
+	b := newBudget(mostFiles, mostEntryBytes)
+	before, err := s.currentManifests(ctx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (p *pending) prepare(ctx context.Context, s *state) (map[string]any, error)
 			manifests = append(manifests, m)
 			continue
 		}
-		data, n, err := s.deletedManifest(ctx, m, p.snapshot)
+		data, n, err := s.deletedManifest(ctx, m, p.snapshot, b)
 		if err != nil {
 			return nil, err
 		}

@@ -18,7 +18,9 @@ type state struct {
 	about    writeable
 	schema   json.RawMessage
 	required []int
-	columns  []column
+	// uuids are the IDs of columns of UUIDs.
+	uuids   []int
+	columns []column
 	// partitions are the fields of the default spec.
 	partitions []writtenPartition
 	// location is that of the metadata, root as gpuframe has it.
@@ -67,7 +69,7 @@ func newState(from storage.Storage, file string, data []byte) (*state, error) {
 	if !ok {
 		return nil, fmt.Errorf("its default partition spec %d is absent: %w", s.about.Spec, ErrMetadata)
 	}
-	if s.partitions, err = newPartitions(fields, s.columns); err != nil {
+	if s.partitions, err = newPartitions(fields, s.columns, s.uuids); err != nil {
 		return nil, err
 	}
 	s.location = strings.TrimRight(m.Location, "/")
@@ -99,11 +101,14 @@ func (s *state) findSchema() error {
 		}
 		s.schema = compact.Bytes()
 		for _, field := range schema.Fields {
-			if part := unwritable(field.Type); part != "" {
+			if part := unwritable(field.Type); part != "" && field.Type != "uuid" {
 				return fmt.Errorf("column %q has %s, which this package does not write: %w", field.Name, part, ErrUnsupported)
 			}
 			if field.Required {
 				s.required = append(s.required, field.ID)
+			}
+			if field.Type == "uuid" {
+				s.uuids = append(s.uuids, field.ID)
 			}
 		}
 	}
@@ -111,7 +116,7 @@ func (s *state) findSchema() error {
 }
 
 // unwritable describes the part of a type that keeps a table from being written, or returns empty text: nulls of parts are not
-// counted, and files lack the mark of UUIDs.
+// counted, and parts lack the mark of UUIDs.
 func unwritable(t any) string {
 	nested, ok := t.(map[string]any)
 	if !ok {

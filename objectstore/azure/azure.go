@@ -224,3 +224,8 @@ var (
 	_ objectstore.Store   = (*Store)(nil)
 	_ objectstore.Deleter = (*Store)(nil)
 )
+
+// Location implements [objectstore.Located]: the endpoint of URLs that have none.
+func (s *Store) Location() string { return "azure " + objectstore.Display(s.settings.endpoint) }
+
+var _ objectstore.Located = (*Store)(nil)

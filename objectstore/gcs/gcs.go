@@ -260,3 +260,8 @@ var (
 	_ objectstore.Store   = (*Store)(nil)
 	_ objectstore.Deleter = (*Store)(nil)
 )
+
+// Location implements [objectstore.Located]: the endpoint.
+func (s *Store) Location() string { return objectstore.Display(s.endpoint) }
+
+var _ objectstore.Located = (*Store)(nil)

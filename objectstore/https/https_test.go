@@ -2,6 +2,7 @@ package https_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/internal/testing/await"
+	"github.com/gpuframe/gpuframe/internal/testing/objecttest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/objectstore"
 	"github.com/gpuframe/gpuframe/objectstore/https"
@@ -304,4 +307,32 @@ func TestUnsupported(t *testing.T) {
 	require.ErrorIs(t, store.Put(t.Context(), "https://host/file", nil), errors.ErrUnsupported)
 	_, err = store.Create(t.Context(), "https://host/file")
 	require.ErrorIs(t, err, errors.ErrUnsupported)
+}
+
+// A request without an answer gets a second one and is cancelled.
+func TestHedged(t *testing.T) {
+	s := &server{contents: []byte("contents of a file"), etag: `"one"`}
+	proxy := objecttest.NewProxy(t, strings.TrimSuffix(serve(t, s), "/file"))
+	var stalled, ended atomic.Int64
+	const reads = 33 // the first one that may have a second request
+	proxy.Fault = func(r *http.Request) objecttest.Fault {
+		if proxy.Requests.Load() != reads+1 { // with that of Stat
+			return objecttest.NoFault
+		}
+		stalled.Add(1)
+		context.AfterFunc(r.Context(), func() { ended.Add(1) })
+		return objecttest.Stalled
+	}
+	store := objectstore.WithRetry(https.New(https.Options{}), objectstore.Retry{HedgeAfter: time.Millisecond, Timeout: time.Hour})
+	object, err := store.Stat(t.Context(), proxy.URL+"/file")
+	require.NoError(t, err)
+	var tally objectstore.Tally
+	for i := range reads {
+		into := make([]byte, 8)
+		require.NoError(t, store.ReadRange(objectstore.WithTally(t.Context(), &tally), object, into, int64(i%10)))
+		require.Equal(t, s.contents[i%10:i%10+8], into)
+	}
+	require.EqualValues(t, 1, stalled.Load())
+	await.Until(t, func() bool { return ended.Load() == 1 }, "the request ends")
+	require.EqualValues(t, 1, tally.Hedges.Load())
 }

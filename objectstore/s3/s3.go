@@ -372,3 +372,14 @@ func (u *upload) Abort(ctx context.Context) error {
 }
 
 var _ objectstore.Store = (*Store)(nil)
+
+// Location implements [objectstore.Located]: the endpoint, or the region of AWS.
+func (s *Store) Location() string {
+	options := s.client.Options()
+	if options.BaseEndpoint != nil {
+		return objectstore.Display(*options.BaseEndpoint)
+	}
+	return "aws " + options.Region
+}
+
+var _ objectstore.Located = (*Store)(nil)

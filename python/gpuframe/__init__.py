@@ -27,7 +27,7 @@ from .files import read_csv, read_ipc, read_parquet
 from .folders import Folder
 from .lazy import GroupBy, LazyFrame, Profile, concat
 from .sharing import Client, Server, SharedTable, connect, serve
-from .sources import from_arrow, from_columns, from_pandas, from_polars, scan_csv, scan_delta, scan_iceberg, scan_ipc, scan_ndjson, scan_parquet
+from .sources import from_arrow, from_columns, from_pandas, from_polars, scan_csv, scan_delta, scan_iceberg, scan_ipc, scan_ndjson, scan_parquet, set_object_cache
 from .statements import SQLContext, sql
 from .table import Schema, Table
 
@@ -40,5 +40,5 @@ __all__ = [
     "ReleasedError", "SQLContext", "Schema", "Server", "SharedTable", "Table", "UnsupportedError", "WrongTypeError", "budget", "coalesce", "col", "concat",
     "concat_list", "concat_str", "connect", "corr", "cov", "device", "device_memory", "devices", "element", "from_arrow", "from_columns", "from_pandas", "from_polars", "len",
     "lit", "max_horizontal", "min_horizontal", "read_csv", "read_ipc", "read_parquet", "regression_intercept", "regression_r2", "regression_slope",
-    "scan_csv", "scan_delta", "scan_iceberg", "scan_ipc", "scan_ndjson", "scan_parquet", "serve", "set_budget", "set_default_device", "sql", "when",
+    "scan_csv", "scan_delta", "scan_iceberg", "scan_ipc", "scan_ndjson", "scan_parquet", "serve", "set_budget", "set_default_device", "set_object_cache", "sql", "when",
 ]

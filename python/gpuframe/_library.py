@@ -30,6 +30,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     "child": [_HANDLE, _TEXT, _HANDLE, _OUT],
     "set_budget": [_HANDLE, _HANDLE],
     "reset_peak": [_HANDLE],
+    "set_object_cache": [_TEXT, _HANDLE],
     "stats": [_HANDLE, _ANSWER],
     "table_describe": [_HANDLE, _ANSWER],
     "table_text": [_HANDLE, _INT, _ANSWER],

@@ -7,7 +7,8 @@ import os
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from ._types import type_name
-from .devices import Place
+from ._library import library
+from .devices import Place, bytes_of
 from .errors import ArgumentError, WrongTypeError
 from .lazy import LazyFrame, Step
 from .table import Table
@@ -30,6 +31,19 @@ def scan_parquet(source: Paths) -> LazyFrame:
     meet its conditions.
     """
     return LazyFrame(Step("parquet", (), {"paths": _paths(source)}, name="scan_parquet"))
+
+
+def set_object_cache(directory: Optional[Path], size: Union[int, str] = "10 GiB") -> None:
+    """Keep what queries read of object stores in a folder, also for later processes. None keeps nothing.
+
+    Objects are known by their URLs and ETags: those that have changed are read again. What was used
+    least recently is removed beyond the size. Without a call, the environment variables
+    GPUFRAME_OBJECT_CACHE and GPUFRAME_OBJECT_CACHE_SIZE have the folder and the size.
+    """
+    folder = "" if directory is None else os.fspath(directory)
+    if directory is not None and not folder:
+        raise ArgumentError("directory='': expected the path of a folder, or None")
+    library.set_object_cache(folder.encode(), bytes_of(size))
 
 
 def scan_csv(source: Paths, *, separator: str = ",", has_header: bool = True, null_values: Optional[Sequence[str]] = None,

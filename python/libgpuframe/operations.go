@@ -29,14 +29,15 @@ type operation struct {
 
 // folderOptions is [gpuframe.FolderOptions] as a member of a document.
 type folderOptions struct {
-	PartitionBy []string          `json:"partition_by"`
-	FileRows    int64             `json:"file_rows"`
-	FileBytes   int64             `json:"file_bytes"`
-	Existing    gpuframe.Existing `json:"existing"`
-	MostFiles   int               `json:"most_files"`
-	MostOpen    int               `json:"most_open"`
-	MostBytes   int64             `json:"most_bytes"`
-	Manifest    string            `json:"manifest"`
+	PartitionBy []string             `json:"partition_by"`
+	Keys        []gpuframe.FolderKey `json:"-"`
+	FileRows    int64                `json:"file_rows"`
+	FileBytes   int64                `json:"file_bytes"`
+	Existing    gpuframe.Existing    `json:"existing"`
+	MostFiles   int                  `json:"most_files"`
+	MostOpen    int                  `json:"most_open"`
+	MostBytes   int64                `json:"most_bytes"`
+	Manifest    string               `json:"manifest"`
 }
 
 // parquetOptions is [gpuframe.ParquetOptions] as a member of a document.

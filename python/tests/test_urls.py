@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import pathlib
 import threading
 from collections.abc import Iterator
 
@@ -14,7 +15,9 @@ TEXT = b"city,price\nOslo,3\nBergen,5\nOslo,7\n"
 
 
 class Files(http.server.BaseHTTPRequestHandler):
-    """Serves ranges of /sales.csv to those that know the signature."""
+    """Serves ranges of /sales.csv to those that know the signature, and counts them."""
+
+    ranges = 0
 
     def do_GET(self) -> None:
         if self.path != "/sales.csv?signature=secret":
@@ -23,6 +26,7 @@ class Files(http.server.BaseHTTPRequestHandler):
         first, end = 0, len(TEXT)
         asked = self.headers.get("Range")
         if asked:
+            Files.ranges += 1
             low, high = asked.removeprefix("bytes=").split("-")
             first, end = int(low), int(high) + 1
             self.send_response(206)
@@ -64,3 +68,27 @@ def test_errors_of_urls(server: str) -> None:
         gf.scan_csv(server + "/sales.csv?signature=wrong").collect()
     with pytest.raises(ValueError, match="is not registered"):
         gf.scan_csv("hdfs://bucket/sales.csv").collect()
+
+
+def test_object_cache(server: str, tmp_path: pathlib.Path) -> None:
+    url = server + "/sales.csv?signature=secret"
+    folder = tmp_path / "cache"
+    gf.set_object_cache(folder, "1 MiB")
+    try:
+        begin = Files.ranges
+        gf.scan_csv(url).collect(device="host")
+        first = Files.ranges - begin
+        assert first > 0
+        profile = gf.scan_csv(url).profile(device="host")[1]
+        assert Files.ranges == begin + first
+        assert "from the cache" in str(profile)
+        for path in folder.rglob("*"):
+            assert "secret" not in str(path)
+    finally:
+        gf.set_object_cache(None)
+    gf.scan_csv(url).collect(device="host")
+    assert Files.ranges > begin + first
+    with pytest.raises(ValueError, match="expected the path of a folder"):
+        gf.set_object_cache("")
+    with pytest.raises(ValueError, match="is not a size"):
+        gf.set_object_cache(folder, "much")

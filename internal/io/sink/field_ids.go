@@ -11,6 +11,8 @@ import (
 type FieldID struct {
 	// ID is positive, or zero for none.
 	ID int32
+	// UUID marks a column of 16 bytes as one of UUIDs.
+	UUID bool
 	// Members are those of a struct in the order of its fields, of a list's elements, or of a map's keys and values. None means
 	// that the parts have no IDs.
 	Members []FieldID
@@ -18,6 +20,19 @@ type FieldID struct {
 
 // fieldIDKey is the metadata of a field by which arrow-go writes its ID.
 const fieldIDKey = "PARQUET:field_id"
+
+// uuidBytes is the length of a UUID.
+const uuidBytes = 16
+
+// uuidsOf returns the places of columns of UUIDs.
+func uuidsOf(ids []FieldID) (places []int) {
+	for i, id := range ids {
+		if id.UUID {
+			places = append(places, i)
+		}
+	}
+	return places
+}
 
 // withFieldIDs returns a schema whose fields have IDs in their metadata, those of parts too.
 func withFieldIDs(schema *arrow.Schema, ids []FieldID) (*arrow.Schema, error) {
@@ -42,6 +57,9 @@ func fieldsWithIDs(fields []arrow.Field, ids []FieldID, parent string, seen map[
 		id := ids[i].ID
 		if id < 0 || seen[id] {
 			return nil, fmt.Errorf("the field ID %d of column %q is negative or given twice: %w", id, field.Name, ErrArgument)
+		}
+		if fixed, ok := field.Type.(*arrow.FixedSizeBinaryType); ids[i].UUID && (!ok || fixed.ByteWidth != uuidBytes) {
+			return nil, fmt.Errorf("column %q of %v is marked as one of UUIDs, expected 16 bytes: %w", field.Name, field.Type, ErrArgument)
 		}
 		if id > 0 {
 			seen[id] = true

@@ -138,3 +138,14 @@ func TestFieldIDsThatDoNotFit(t *testing.T) {
 		require.NoError(t, reader.Close())
 	}
 }
+
+// Only columns of 16 bytes are marked as those of UUIDs.
+func TestMarksOfUUIDs(t *testing.T) {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: &arrow.FixedSizeBinaryType{ByteWidth: 15}}}, nil)
+	record, _, err := array.RecordFromJSON(arrowmemory.DefaultAllocator, schema, strings.NewReader(`[]`))
+	require.NoError(t, err)
+	defer record.Release()
+	_, err = toFolder(t, t.TempDir(), record, sink.Parquet(sink.ParquetOptions{FieldIDs: []sink.FieldID{{ID: 1, UUID: true}}}), sink.FolderOptions{})
+	require.ErrorIs(t, err, sink.ErrArgument)
+	require.ErrorContains(t, err, "expected 16 bytes")
+}

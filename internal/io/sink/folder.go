@@ -36,6 +36,8 @@ const (
 type FolderOptions struct {
 	// PartitionBy are the columns with a folder key=value for each value. They are not in the files.
 	PartitionBy []string
+	// Keys are further folders, below those.
+	Keys []Key
 	// FileRows is the number of rows of a file, except the last one of a partition. Zero means any.
 	FileRows int64
 	// FileBytes is the approximate length of a file. Zero means any.
@@ -58,7 +60,7 @@ func (o FolderOptions) check() error {
 		return fmt.Errorf("a limit of files is negative, expected zero or more: %w", ErrArgument)
 	case o.Existing < Refuse || o.Existing > OverwritePartitions:
 		return fmt.Errorf("the choice about existing files is %d, expected %d to %d: %w", o.Existing, Refuse, OverwritePartitions, ErrArgument)
-	case o.Existing == OverwritePartitions && len(o.PartitionBy) == 0:
+	case o.Existing == OverwritePartitions && len(o.PartitionBy)+len(o.Keys) == 0:
 		return fmt.Errorf("partitions are overwritten without columns to partition by: overwrite the folder: %w", ErrArgument)
 	case o.Manifest != "" && (!hive.Hidden(o.Manifest) || strings.ContainsAny(o.Manifest, `/\`) || strings.Trim(o.Manifest, ".") == ""):
 		return fmt.Errorf("the manifest is called %q, expected a name that begins with an underscore, such as _manifest.json: %w", o.Manifest, ErrArgument)
@@ -93,7 +95,7 @@ func toFolder(ctx context.Context, folder string, format Format, options FolderO
 		mostFiles: cmp.Or(options.MostFiles, 10_000), mostOpen: cmp.Or(options.MostOpen, mostOpen), mostBytes: cmp.Or(options.MostBytes, 256<<20),
 		name: "part-" + strings.ToLower(rand.Text()[:16]), open: map[string]*folderFile{},
 	}
-	err = w.writeAll(ctx, reader, options.PartitionBy)
+	err = w.writeAll(ctx, reader, options)
 	if err == nil {
 		m = newManifest(w.files)
 		err = commitFolder(ctx, to, options, m, before)

@@ -56,14 +56,14 @@ type groupedEncoder interface {
 }
 
 // writeAll writes the tables of a reader.
-func (w *folderWriter) writeAll(ctx context.Context, reader buffer.Reader, keys []string) (err error) {
+func (w *folderWriter) writeAll(ctx context.Context, reader buffer.Reader, options FolderOptions) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	schema := reader.Schema()
 	if schema == nil {
 		return fmt.Errorf("the reader has no schema: %w", ErrArgument)
 	}
-	split, err := newSplitter(schema, keys)
+	split, err := newSplitter(schema, options.PartitionBy, options.Keys)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (w *folderWriter) writeAll(ctx context.Context, reader buffer.Reader, keys 
 	if err = cmp.Or(err, failed); err != nil {
 		return err
 	}
-	if len(keys) == 0 && w.number == 0 { // readers take the schema from it
+	if len(split.keys) == 0 && w.number == 0 { // readers take the schema from it
 		if _, err := w.openFile(ctx, ""); err != nil {
 			return err
 		}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/schema"
+
+	"github.com/gpuframe/gpuframe/internal/io/sink/rowgroups"
 )
 
 // footerWriter passes on what is written to it until the footer, which it keeps: arrow-go writes field IDs of flat columns only.
@@ -41,7 +43,9 @@ func (w *footerWriter) finish(ids []FieldID) error {
 		return err
 	}
 	number := 0
-	setFieldIDs(footer, footer.Schema.Root(), ids, &number)
+	if err := setFieldIDs(footer, footer.Schema.Root(), ids, &number); err != nil {
+		return err
+	}
 	end := bytes.NewBuffer(kept[:begin:begin])
 	written, err := footer.WriteTo(end, nil)
 	if err != nil {
@@ -54,10 +58,10 @@ func (w *footerWriter) finish(ids []FieldID) error {
 }
 
 // setFieldIDs sets the IDs of the nodes below a group. Number is that of the group in the footer, which has them by depth.
-func setFieldIDs(footer *metadata.FileMetaData, node schema.Node, ids []FieldID, number *int) {
+func setFieldIDs(footer *metadata.FileMetaData, node schema.Node, ids []FieldID, number *int) error {
 	group, ok := node.(*schema.GroupNode)
 	if !ok {
-		return
+		return nil
 	}
 	elements := footer.FileMetaData.Schema
 	for i := range group.NumFields() {
@@ -69,11 +73,19 @@ func setFieldIDs(footer *metadata.FileMetaData, node schema.Node, ids []FieldID,
 		if id.ID > 0 {
 			elements[*number].FieldID = &id.ID
 		}
+		if id.UUID {
+			if err := rowgroups.MarkUUID(footer, *number); err != nil {
+				return err
+			}
+		}
 		child := group.Field(i)
 		if kind := child.ConvertedType(); kind == schema.ConvertedTypes.List || kind == schema.ConvertedTypes.Map {
 			*number++ // of the group that repeats
 			child = child.(*schema.GroupNode).Field(0)
 		}
-		setFieldIDs(footer, child, id.Members, number)
+		if err := setFieldIDs(footer, child, id.Members, number); err != nil {
+			return err
+		}
 	}
+	return nil
 }

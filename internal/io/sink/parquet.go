@@ -114,7 +114,7 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 	e := &parquetEncoder{groupRows: o.GroupRows}
 	if isFlat(schema) {
 		e.rowGroups, err = rowgroups.NewWriter(w, values, rowgroups.Options{Codec: codecs[o.Compression], Level: o.Level, PageRows: int(o.PageRows),
-			NoDictionaries: o.NoDictionaries, OldEncodings: o.OldEncodings, Bloom: o.Bloom, Properties: properties})
+			NoDictionaries: o.NoDictionaries, OldEncodings: o.OldEncodings, Bloom: o.Bloom, Properties: properties, UUIDs: uuidsOf(o.FieldIDs)})
 	} else {
 		e.rowGroups, err = newNestedWriter(w, schema, values, properties, o.FieldIDs)
 	}

@@ -14,16 +14,32 @@ import (
 	"github.com/gpuframe/gpuframe/internal/io/hive"
 )
 
+// Key is a folder of values that a function makes of those of a column, which stays in the files.
+type Key struct {
+	// Name is that of the folder, Column that of the column.
+	Name, Column string
+	// Values returns a value for each one of an array of the column: of types that have folders. The caller releases it.
+	Values func(values arrow.Array) (arrow.Array, error)
+}
+
 // splitter divides records by the values of columns.
 type splitter struct {
-	keys []int // places of the columns
+	keys []splitKey
 	rest *arrow.Schema
-	kept []int // places of the others
+	kept []int // places of the columns that are in the files
+}
+
+// splitKey is a folder of the values of a column, or of those that a function makes of them.
+type splitKey struct {
+	name   string
+	place  int
+	values func(values arrow.Array) (arrow.Array, error) // or nil
 }
 
 // newSplitter checks the columns to partition by.
-func newSplitter(schema *arrow.Schema, keys []string) (*splitter, error) {
+func newSplitter(schema *arrow.Schema, keys []string, computed []Key) (*splitter, error) {
 	s := &splitter{}
+	inNames := map[int]bool{}
 	for i, name := range keys {
 		places := schema.FieldIndices(name)
 		switch {
@@ -41,11 +57,22 @@ func newSplitter(schema *arrow.Schema, keys []string) (*splitter, error) {
 		if field := schema.Field(places[0]); !inFolders(field.Type) {
 			return nil, fmt.Errorf("partition by column %q of %v: expected integers, decimals, bools, text, dates or timestamps: cast the column: %w", name, field.Type, ErrUnsupported)
 		}
-		s.keys = append(s.keys, places[0])
+		s.keys = append(s.keys, splitKey{name: name, place: places[0]})
+		inNames[places[0]] = true
+	}
+	for _, key := range computed {
+		place := -1
+		if places := schema.FieldIndices(key.Column); len(places) > 0 {
+			place = places[0]
+		}
+		if place < 0 || key.Values == nil || key.Name == "" || slices.ContainsFunc(s.keys, func(k splitKey) bool { return k.name == key.Name }) {
+			return nil, fmt.Errorf("the folder %q of column %q: expected a name that no other folder has, a column of the rows and a function: %w", key.Name, key.Column, ErrArgument)
+		}
+		s.keys = append(s.keys, splitKey{key.Name, place, key.Values})
 	}
 	var fields []arrow.Field
 	for i, field := range schema.Fields() {
-		if !slices.Contains(s.keys, i) {
+		if !inNames[i] {
 			s.kept, fields = append(s.kept, i), append(fields, field)
 		}
 	}
@@ -103,26 +130,46 @@ func (s *splitter) each(ctx context.Context, record arrow.Record, f func(folder 
 // folders returns the folders of a record, and the number of its folder for each row.
 func (s *splitter) folders(record arrow.Record) (folders []string, codes []int32, err error) {
 	folders, codes = []string{""}, make([]int32, record.NumRows())
-	for _, place := range s.keys {
-		texts, own, err := valueCodes(record.Column(place))
+	for _, key := range s.keys {
+		texts, own, err := key.codes(record.Column(key.place))
 		if err != nil {
-			return nil, nil, fmt.Errorf("partition by column %q: %w", record.ColumnName(place), err)
+			return nil, nil, fmt.Errorf("partition by %q: %w", key.name, err)
 		}
 		type pair struct{ before, own int32 }
 		known, list := map[pair]int32{}, []string(nil)
 		for row, code := range codes {
-			key := pair{code, own[row]}
-			number, ok := known[key]
+			both := pair{code, own[row]}
+			number, ok := known[both]
 			if !ok {
 				number = int32(len(list))
-				known[key] = number
-				list = append(list, strings.TrimPrefix(folders[code]+"/"+hive.Folder(record.ColumnName(place), texts[own[row]]), "/"))
+				known[both] = number
+				list = append(list, strings.TrimPrefix(folders[code]+"/"+hive.Folder(key.name, texts[own[row]]), "/"))
 			}
 			codes[row] = number
 		}
 		folders = list
 	}
 	return folders, codes, nil
+}
+
+// codes returns the values of the folders of a column: see valueCodes.
+func (k splitKey) codes(values arrow.Array) (texts []*string, codes []int32, err error) {
+	if k.values == nil {
+		return valueCodes(values)
+	}
+	if dictionary, ok := values.(*array.Dictionary); ok {
+		values = decoded(dictionary)
+		defer values.Release()
+	}
+	computed, err := k.values(values)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer computed.Release()
+	if computed.Len() != values.Len() || !inFolders(computed.DataType()) {
+		return nil, nil, fmt.Errorf("the function returned %d values of %v, expected %d of a type that has folders: %w", computed.Len(), computed.DataType(), values.Len(), ErrArgument)
+	}
+	return valueCodes(computed)
 }
 
 // valueCodes returns the values of a column as texts, nil for null, and the number of its value for each row.

@@ -122,9 +122,7 @@ func (r *objectReader) read(ctx context.Context, p []byte, offset int64) error {
 // request reads bytes of the object from the store.
 func (r *objectReader) request(ctx context.Context, p []byte, offset int64) error {
 	defer beginRequest(ctx)()
-	r.counters.Requests.Add(1)
-	r.counters.RequestBytes.Add(int64(len(p)))
-	return r.object.store.ReadRange(ctx, r.about, p, offset)
+	return r.counters.request(ctx, int64(len(p)), func(ctx context.Context) error { return r.object.store.ReadRange(ctx, r.about, p, offset) })
 }
 
 // remote reports whether a file is an object of a store.
@@ -158,8 +156,7 @@ func (p *paths) blockBytes(place int) int64 {
 func (p *paths) report(counters *Counters) {
 	for _, file := range p.files {
 		if o := file.object; o != nil && counters != nil {
-			counters.Requests.Add(o.pending.Requests.Swap(0))
-			counters.RequestBytes.Add(o.pending.RequestBytes.Swap(0))
+			counters.take(&o.pending)
 		}
 	}
 }

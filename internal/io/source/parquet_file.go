@@ -77,6 +77,10 @@ type footer struct {
 	ranges map[string][]prune.Range
 
 	indices keptIndices
+
+	partsOnce sync.Once
+	// parts are the offsets of parts of the file, in order: see nextPart.
+	parts []int64
 }
 
 // footer returns the footer of a file, read again if the file has changed.

@@ -12,7 +12,6 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
@@ -94,7 +93,7 @@ func (s *parquetFiles) excludeMembers(ctx context.Context, groups []rowGroup, co
 			if g.compressed() <= int64(fetchPiece) {
 				return nil // an answer takes as long as the row group
 			}
-			defer g.fetchDictionaries(members).release()
+			defer g.fetchValues(members).release()
 		}
 		for _, m := range members {
 			if s.isPartition(m.column) {
@@ -132,7 +131,7 @@ type groupValues struct {
 	ctx      context.Context
 	counters *Counters
 	opened   *opened
-	// fetched has the dictionaries of an object of a store, or is nil.
+	// fetched has the dictionaries and filters of an object of a store, or is nil.
 	fetched *fetched
 }
 
@@ -144,8 +143,9 @@ func (g *groupValues) compressed() (length int64) {
 	return length
 }
 
-// fetchDictionaries reads the dictionaries of the columns of conditions at the same time. What fails is read again, alone.
-func (g *groupValues) fetchDictionaries(members []member) *fetched {
+// fetchValues reads the dictionaries of the columns of conditions, and filters of columns without, at the same time. What fails is
+// read again, alone.
+func (g *groupValues) fetchValues(members []member) *fetched {
 	f := &fetched{}
 	if g.open() != nil || g.opened.remote == nil {
 		return f
@@ -153,7 +153,11 @@ func (g *groupValues) fetchDictionaries(members []member) *fetched {
 	var ranges []byteRange
 	for _, m := range members {
 		if leaf, _, ok := g.leaf(m.column); ok {
-			if place, ok := g.dictionaryRange(leaf); ok {
+			place, ok := g.dictionaryRange(leaf)
+			if !ok {
+				place, ok = g.filterRange(leaf)
+			}
+			if ok {
 				ranges = append(ranges, place)
 			}
 		}
@@ -369,33 +373,4 @@ func (g *groupValues) dictionary(data []byte, leaf int, t arrow.DataType) (arrow
 		return nil, err
 	}
 	return builder.NewArray(), nil
-}
-
-// filterLacks reports whether the Bloom filter of a column chunk has none of the values.
-func (g *groupValues) filterLacks(m member) bool {
-	leaf, t, ok := g.leaf(m.column)
-	if !ok {
-		return false
-	}
-	chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf].GetMetaData()
-	if !chunk.IsSetBloomFilterOffset() {
-		return false
-	}
-	plain, ok := g.plainLiterals(m, leaf, t)
-	if !ok {
-		return false
-	}
-	if g.open() != nil {
-		return false
-	}
-	filter, err := pages.NewBloom(g.opened, chunk.GetBloomFilterOffset(), g.footer.size)
-	if err != nil {
-		return false
-	}
-	for _, value := range plain {
-		if has, err := filter.Has(xxhash.Sum64(value)); has || err != nil {
-			return false
-		}
-	}
-	return true
 }

@@ -33,7 +33,7 @@ var Levels = []Level{
 		"internal/arrays/arraybits", "internal/arrays/arraytext", "internal/arrays/arrowipc", "internal/arrays/format", "internal/arrays/govalue", "internal/arrays/layout", "internal/arrays/rows", "internal/arrays/schemajson",
 		"internal/driver/devicecode", "internal/driver/devicestore", "internal/driver/nvtx", "internal/driver/streamcopy",
 		"internal/exchange/nccl", "internal/exchange/ranks",
-		"internal/io/hive",
+		"internal/io/hive", "internal/io/rangecache",
 		"internal/expr/catalog", "internal/expr/exprtree", "internal/expr/function",
 		"internal/op/aggregate", "internal/op/lookback", "internal/op/parallel", "internal/op/strategy",
 		"internal/testing/explore", "internal/testing/lint",

@@ -28,6 +28,8 @@ const (
 	Reset
 	// Lost passes the request on and closes the connection without an answer.
 	Lost
+	// Stalled does not answer until the client gives up.
+	Stalled
 )
 
 // Proxy stands between a client and a server of HTTP. It counts requests, delays answers, and has faults.
@@ -90,6 +92,8 @@ func (p *Proxy) serve(forward http.Handler, w http.ResponseWriter, r *http.Reque
 		w.WriteHeader(map[Fault]int{Throttled: http.StatusServiceUnavailable, Failed: http.StatusInternalServerError}[fault])
 	case Reset:
 		drop(w)
+	case Stalled:
+		<-r.Context().Done()
 	case Lost:
 		forward.ServeHTTP(httptest.NewRecorder(), r)
 		drop(w)

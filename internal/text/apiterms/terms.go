@@ -71,8 +71,25 @@ var terms = []term{
 	{"or use ImportMatrix for columns that each lie contiguously", "or hand over one column at a time", ""},
 	{"use Import for other tensors", "hand over one column at a time", ""},
 	{"use Import, which makes lists of the rows", "hand over one column at a time", ""},
+	{`import _ "github.com/gpuframe/gpuframe/lake/delta", or use the programs of github.com/gpuframe/gpuframe/distribution`, smallPackage, smallCommand},
+	{`import _ "github.com/gpuframe/gpuframe/lake/iceberg", or use the programs of github.com/gpuframe/gpuframe/distribution`, smallPackage, smallCommand},
+	{`import _ "github.com/gpuframe/gpuframe/objectstore/s3"`, smallPackage, smallCommand},
+	{`import _ "github.com/gpuframe/gpuframe/objectstore/gcs"`, smallPackage, smallCommand},
+	{`import _ "github.com/gpuframe/gpuframe/objectstore/azure"`, smallPackage, smallCommand},
+	{"no imported package reads the format", "the package does not read the format", "the command does not read the format"},
+	{"option Options.Version", "option version", "option --table-version"},
+	{"option Options.Snapshot", "option snapshot_id", "option --snapshot"},
+	{"option Options.Timestamp", "option timestamp", "option --as-of-time"},
+	{"option Options.Ref", "option ref", "option --ref"},
+	{"option Options.Moved", "option moved", "option --moved"},
 	{"time.Duration", "timedelta", "duration"},
 }
+
+// The remedies for formats and stores of modules that the small programs lack.
+const (
+	smallPackage = `this is the small package, install that of "make wheel"`
+	smallCommand = `this is the small command, use that of "make command"`
+)
 
 var replacers = [...]*strings.Replacer{Python: newReplacer(Python), CommandLine: newReplacer(CommandLine)}
 
@@ -95,7 +112,7 @@ func newReplacer(i Interface) *strings.Replacer {
 }
 
 // packages are the names of Go packages with which messages begin.
-var packages = regexp.MustCompile(`(^|: )(?:(?:arrowdev|buffer|column|device|dlpack|exec|expr|gpuframe|group|join|kernels|memory|nested|order|plan|querydata|reduce|selection|share|sink|source|spill|text|timezone|window): )+`)
+var packages = regexp.MustCompile(`(^|: )(?:(?:arrowdev|buffer|column|device|dlpack|exec|expr|gpuframe|group|join|kernels|memory|nested|order|plan|querydata|reduce|selection|share|sink|source|spill|tableformat|text|timezone|window): )+`)
 
 // goType is the type of a literal in Go.
 var goType = regexp.MustCompile(` of Go's \S+ does not fit `)

@@ -55,7 +55,7 @@ func messages(t *testing.T, folders ...string) (texts []string) {
 // TestTermsMatchMessages fails if a message changes in a package below: it would reach users with
 // Go's names.
 func TestTermsMatchMessages(t *testing.T) {
-	all := strings.Join(messages(t, ".", "internal/query/bind", "internal/query/devices", "internal/query/runs", "internal/query/plan", "internal/query/exec", "internal/io/sink", "internal/io/source", "internal/query/querydata", "memory", "dlpack", "share", "kernels/expr", "kernels/join", "kernels/window", "buffer/spill"), "\n")
+	all := strings.Join(messages(t, ".", "internal/query/bind", "internal/query/devices", "internal/query/runs", "internal/query/plan", "internal/query/exec", "internal/io/sink", "internal/io/source", "internal/query/querydata", "memory", "dlpack", "share", "kernels/expr", "kernels/join", "kernels/window", "buffer/spill", "tableformat", "objectstore"), "\n")
 	for i, term := range terms {
 		assert.Contains(t, all, term.phrase)
 		for _, later := range terms[i+1:] {
@@ -83,5 +83,9 @@ func TestMessagesHaveNoGoNames(t *testing.T) {
 func TestText(t *testing.T) {
 	require.Equal(t, `the condition sum(x) has an aggregate: compute it with with_columns() first`,
 		Text(Python, `gpuframe: the condition sum(x) has an aggregate: compute it with With first`))
+	require.Equal(t, `a table of delta: the command does not read the format: this is the small command, use that of "make command"`,
+		Text(CommandLine, `tableformat: a table of delta: no imported package reads the format: import _ "github.com/gpuframe/gpuframe/lake/delta", or use the programs of github.com/gpuframe/gpuframe/distribution`))
+	require.Equal(t, `a table of lines has no option snapshot_id: the format does not have the option`,
+		Text(Python, `tableformat: a table of lines has no option Options.Snapshot: the format does not have the option`))
 	require.Equal(t, `a + 1: 1000 does not fit int8`, Text(CommandLine, `expr: a + 1: 1000 of Go's int does not fit int8`))
 }

@@ -47,9 +47,9 @@ func (s Storage) Write(ctx context.Context, name string, contents []byte) error 
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(contents)
+	err = disk.write(file, contents)
 	if err == nil {
-		err = file.Sync()
+		err = disk.sync(file)
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return errors.Join(err, os.Remove(machinePath(name)))
@@ -78,7 +78,7 @@ func (s Storage) WriteNew(ctx context.Context, name string, contents []byte) err
 	if err := s.Write(ctx, temporary, contents); err != nil {
 		return err
 	}
-	return errors.Join(os.Link(temporary, machinePath(name)), os.Remove(temporary))
+	return errors.Join(disk.link(temporary, machinePath(name)), os.Remove(temporary))
 }
 
 // Replace writes a file over another one.
@@ -94,7 +94,7 @@ func (s Storage) Replace(ctx context.Context, name string, contents []byte) erro
 	if err := s.Write(ctx, temporary, contents); err != nil {
 		return err
 	}
-	if err := os.Rename(temporary, machinePath(name)); err != nil {
+	if err := disk.rename(temporary, machinePath(name)); err != nil {
 		return errors.Join(err, os.Remove(temporary))
 	}
 	return nil

@@ -34,6 +34,8 @@ type Options struct {
 	NoDictionaries, OldEncodings bool
 	// Bloom has the names of columns with Bloom filters.
 	Bloom []string
+	// UUIDs are the places of columns of 16 bytes that are marked as those of UUIDs.
+	UUIDs []int
 	// Properties are those of the schema in the footer.
 	Properties *parquet.WriterProperties
 }
@@ -145,6 +147,11 @@ func (w *Writer) describe(schema *arrow.Schema) error {
 	}
 	if w.footer, err = pages.Footer(bytes.NewReader(empty.Bytes()), int64(empty.Len())); err != nil {
 		return err
+	}
+	if len(w.options.UUIDs) > 0 {
+		if w.footer, err = withUUIDs(w.footer, w.options.UUIDs); err != nil {
+			return err
+		}
 	}
 	leaves, err := pqarrow.ToParquet(schema, w.options.Properties, pqarrow.NewArrowWriterProperties())
 	if err != nil {

@@ -60,15 +60,17 @@ type Bloom struct {
 	blocks uint64
 }
 
-// Fields of a filter's header, and the length of a block and of a header at most.
+// MostFilterHeader is the length of the header of a filter at most.
+const MostFilterHeader = 64
+
+// Fields of a filter's header, and the length of a block.
 const (
 	filterLength      = 1
 	filterAlgorithm   = 2
 	filterHash        = 3
 	filterCompression = 4
 
-	blockLength      = 32
-	mostFilterHeader = 64
+	blockLength = 32
 )
 
 // NewBloom reads the header of the filter at an offset of a file of size bytes.
@@ -85,7 +87,7 @@ func NewBloom(file io.ReaderAt, offset, size int64) (*Bloom, error) {
 	if offset < 0 || offset >= size {
 		return nil, fmt.Errorf("a filter at byte %d of %d: %w", offset, size, ErrDamaged)
 	}
-	head := make([]byte, min(mostFilterHeader, size-offset))
+	head := make([]byte, min(MostFilterHeader, size-offset))
 	if _, err := file.ReadAt(head, offset); err != nil && err != io.EOF {
 		return nil, err
 	}

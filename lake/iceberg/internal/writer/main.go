@@ -6,7 +6,7 @@
 //	go run . read FOLDER NAME
 //
 // The second form prints the rows of the current snapshot of the table FOLDER/go/NAME, which package iceberg has written, and
-// with the word bounds those of its columns.
+// with the words bounds and partitions those of its files.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 
 func main() {
 	if len(os.Args) == 4 {
-		show := map[string]func(ctx context.Context, folder, name string) error{"read": printRows, "bounds": printBounds}[os.Args[1]]
+		show := map[string]func(ctx context.Context, folder, name string) error{"read": printRows, "bounds": printBounds, "partitions": printPartitions}[os.Args[1]]
 		if show == nil {
 			show = printRows
 		}

@@ -156,6 +156,41 @@ func printBounds(ctx context.Context, folder, name string) error {
 	return nil
 }
 
+// printPartitions prints the values of the partitions of the files of a table, and those of the transforms of the lower bounds of
+// their columns, for files of equal values.
+func printPartitions(ctx context.Context, folder, name string) error {
+	w, err := openTable(ctx, folder, name)
+	if err != nil {
+		return err
+	}
+	tasks, err := w.table.Scan().PlanFiles(ctx)
+	if err != nil {
+		return err
+	}
+	spec := w.table.Spec()
+	for _, task := range tasks {
+		for _, field := range spec.Fields() {
+			source, ok := w.table.Schema().FindFieldByID(field.SourceID())
+			if !ok {
+				return fmt.Errorf("the field %s has no column", field.Name)
+			}
+			var value iceberg.Optional[iceberg.Literal]
+			if data, ok := task.File.LowerBoundValues()[source.ID]; ok {
+				if value.Val, err = iceberg.LiteralFromBytes(source.Type, data); err != nil {
+					return fmt.Errorf("column %s: %w", source.Name, err)
+				}
+				value.Valid = true
+			}
+			applied := any(nil)
+			if result := field.Transform.Apply(value); result.Valid {
+				applied = result.Val.Any()
+			}
+			fmt.Printf("%s: %v | %v\n", field.Name, task.File.Partition()[field.FieldID], applied)
+		}
+	}
+	return nil
+}
+
 // printRows prints the rows of the current snapshot of a table.
 func printRows(ctx context.Context, folder, name string) error {
 	w, err := openTable(ctx, folder, name)
