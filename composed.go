@@ -69,6 +69,14 @@ func concatWith(separator string, values []any) Expr {
 	}, operands(values)...)
 }
 
+// formatted is a text with values in the places of a pattern.
+func formatted(f func(pattern string, values ...expr.Expr) expr.Expr, pattern string, values []any) Expr {
+	if len(values) == 0 {
+		return unary(Lit(true), func(expr.Expr) expr.Expr { return f(pattern) })
+	}
+	return apply(func(list []expr.Expr) expr.Expr { return f(pattern, list...) }, operands(values)...)
+}
+
 // operands returns expressions of values.
 func operands(values []any) []Expr {
 	list := make([]Expr, len(values))

@@ -380,13 +380,16 @@ class StringExpr(StringFunctions):
         """Whether the string matches a pattern of SQL: % is any number of characters, _ is one."""
         return call("like", self._of, pattern=pattern, **({} if escape is None else {"escape": escape}))
 
-    def find(self, pattern: str) -> Expr:
-        """The position of a text, or null. It is in characters from 0; Polars' is in bytes."""
+    def find(self, pattern: IntoExpr) -> Expr:
+        """The position of a text, or null. It is in characters from 0; Polars' is in bytes. A str is a text, not a column."""
         at = call("find", self._of, pattern)
         return when(at > 0).then(at - 1).otherwise(None)
 
-    def slice(self, offset: int, length: Union[int, None] = None) -> Expr:
-        """Some characters from an offset on, which counts from the end if it is negative."""
+    def slice(self, offset: Union[int, Expr], length: Union[int, Expr, None] = None) -> Expr:
+        """Some characters from an offset on, which counts from the end if it is negative. Both may be computed."""
+        if isinstance(offset, Expr) or isinstance(length, Expr):
+            start = when(offset < 0).then(offset).otherwise(offset + 1) if isinstance(offset, Expr) else offset + 1 if offset >= 0 else offset
+            return call("substring_at", self._of, start, 2**31 - 1 if length is None else length)
         return call("substring", self._of, start=offset + 1 if offset >= 0 else offset, length=2**31 - 1 if length is None else length)
 
     def head(self, n: int) -> Expr:
@@ -585,6 +588,11 @@ def concat_str(*values: IntoExpr, separator: str = "", ignore_nulls: bool = Fals
     if separator:
         parts = [each for part in parts for each in (literal(separator), part)][1:]
     return Expr({"function": "concat", "arguments": parts})
+
+
+def format(f_string: str, *args: IntoExpr) -> Expr:
+    """Return a text with values in place of ``{}`` and ``{:.2f}``; the host computes it. A str is a column."""
+    return Expr({"function": "format", "pattern": f_string, "arguments": column_nodes(args)})
 
 
 def concat_list(*values: IntoExpr) -> Expr:

@@ -52,6 +52,13 @@ var statements = map[string][]string{
 		"select id, regexp_matches(s, '[a-c]'), regexp_full_match(s, '[a-c]+'), regexp_replace(s, '[aeiou]', '#', 'g') from a",
 		"select id from a where s < 'b'", "select s, count(*) from a group by s", "select min(s), max(s) from a", "select id, s || null from a",
 		"select extract(year from d), 'O''x' from a",
+		"select id, substring(s, strpos(s, 's') + 1), substr(s, x, 2), substring(s, 2, x), substring(s, -2, k) from a where x > 0",
+		"select id, strpos(s, t), contains(s, t), starts_with(s, t), ends_with(s, t), position(t in s), strpos('Oslo', s) from (select id, s, substring(s, 2) as t from a)",
+		"select id, md5(s), sha1(s), sha256(s), translate(s, 'Oslä', 'o5'), nfc_normalize(s), strip_accents(s) from a",
+		"select id, levenshtein(s, 'Oslo'), jaccard(s, 'Oslo'), round(jaro_similarity(s, 'Oslo'), 9), round(jaro_winkler_similarity(s, 'Oslo'), 9) from a where s <> ''",
+		"select id, regexp_extract_all(s, '[a-l]+'), regexp_extract_all(s, '(l)?(o)', 1), string_split_regex(s, '[aeiou]'), regexp_split_to_array(s, 'l+') from a",
+		"select id, format('{}-{}', s, x), format('{:03d}|{:.2f}|{{}}', x, y), printf('%s=%d', s, x), printf('%5.1f%%', y), printf('%x', abs(x)) from a",
+		"select id, json_extract_string(j, '$.s'), json_extract_string(j, '$.l[1]'), cast(json_extract_string(j, 'x') as integer), cast(json_extract(j, '$.l') as varchar), json_keys(j, '$') from (select id, concat('{\"s\": \"', s, '\", \"x\": ', coalesce(x, 0), ', \"l\": [1, ', coalesce(k, 2), ']}') as j from a)",
 	},
 	"dates": {
 		"select id, year(d), month(d), day(d), quarter(d), dayofweek(d), isodow(d), dayofyear(d), week(d), isoyear(d), hour(d) from a",

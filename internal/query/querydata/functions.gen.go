@@ -14,18 +14,21 @@
 //	zone               local_time, instant_in
 //	format             format_time
 //	format, type       parse_time
-//	form               format_duration
+//	form               format_duration, normalize
 //	form, type         parse_duration
 //	pattern, escape    like
-//	pattern            matches_regex, find_regex, count_regex
+//	pattern            matches_regex, find_regex, count_regex, format, printf, split_regex
+//	seed               murmur3
 //	start, length      substring
 //	separator, number  split_part
 //	old, with          replace
 //	times              repeat
 //	length, with       pad_start, pad_end
 //	separator          concat_with, split, list_join, join_strings
-//	pattern, group     extract_regex
+//	pattern, group     extract_regex, extract_all_regex
 //	pattern, with      replace_regex
+//	from, to           translate
+//	path               json_get, json_text, json_type, json_keys, json_elements
 //	separator, names   split_fields
 //	index              list_get
 //	from, most         list_slice
@@ -187,19 +190,24 @@ func catalogued() map[string]function {
 		"like": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].Like(o.member("pattern").text(), o.member("escape").characters()...)
 		}},
-		"length_bytes":  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].LengthBytes() }},
-		"length_chars":  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].LengthChars() }},
-		"matches_regex": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MatchesRegex(o.member("pattern").text()) }},
-		"find_regex":    {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FindRegex(o.member("pattern").text()) }},
-		"count_regex":   {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountRegex(o.member("pattern").text()) }},
-		"is_alpha":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsAlpha() }},
-		"is_digit":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsDigit() }},
-		"is_alnum":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsAlnum() }},
-		"is_space":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsSpace() }},
-		"is_upper":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsUpper() }},
-		"is_lower":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsLower() }},
-		"is_ascii":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsASCII() }},
-		"edit_distance": {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].EditDistance(a[1]) }},
+		"length_bytes":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].LengthBytes() }},
+		"length_chars":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].LengthChars() }},
+		"matches_regex":           {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MatchesRegex(o.member("pattern").text()) }},
+		"find_regex":              {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FindRegex(o.member("pattern").text()) }},
+		"count_regex":             {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountRegex(o.member("pattern").text()) }},
+		"is_alpha":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsAlpha() }},
+		"is_digit":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsDigit() }},
+		"is_alnum":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsAlnum() }},
+		"is_space":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsSpace() }},
+		"is_upper":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsUpper() }},
+		"is_lower":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsLower() }},
+		"is_ascii":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsASCII() }},
+		"edit_distance":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].EditDistance(a[1]) }},
+		"jaro_similarity":         {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaroSimilarity(a[1]) }},
+		"jaro_winkler_similarity": {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaroWinklerSimilarity(a[1]) }},
+		"jaccard_similarity":      {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaccardSimilarity(a[1]) }},
+		"xxh3":                    {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].XXH3() }},
+		"murmur3":                 {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Murmur3(o.member("seed").count()) }},
 		"substring": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].Substring(o.member("start").count(), o.member("length").count())
 		}},
@@ -240,7 +248,33 @@ func catalogued() map[string]function {
 		"format_float": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FormatFloat() }},
 		"unhex":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Unhex() }},
 		"unbase64":     {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Unbase64() }},
-		"split":        {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Split(o.member("separator").text()) }},
+		"substring_at": {3, 3, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].SubstringAt(a[1], a[2]) }},
+		"translate": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].Translate(o.member("from").text(), o.member("to").text())
+		}},
+		"normalize":     {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Normalize(o.member("form").text()) }},
+		"fold_case":     {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FoldCase() }},
+		"strip_accents": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].StripAccents() }},
+		"md5":           {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MD5() }},
+		"sha1":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].SHA1() }},
+		"sha256":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].SHA256() }},
+		"json_get":      {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JSONGet(o.member("path").text()) }},
+		"json_text":     {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JSONText(o.member("path").text()) }},
+		"json_type":     {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JSONType(o.member("path").text()) }},
+		"format": {1, unlimited, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return gpuframe.FormatText(o.member("pattern").text(), operands(a[0:])...)
+		}},
+		"printf": {1, unlimited, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return gpuframe.Printf(o.member("pattern").text(), operands(a[0:])...)
+		}},
+		"split": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Split(o.member("separator").text()) }},
+		"extract_all_regex": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].ExtractAllRegex(o.member("pattern").text(), o.member("group").count())
+		}},
+		"split_regex":   {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].SplitRegex(o.member("pattern").text()) }},
+		"words":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Words() }},
+		"json_keys":     {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JSONKeys(o.member("path").text()) }},
+		"json_elements": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JSONElements(o.member("path").text()) }},
 		"split_fields": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].SplitFields(o.member("separator").text(), o.member("names").texts()...)
 		}},
