@@ -148,6 +148,14 @@ class Expr(_Aggregates, Functions):
             members["at_least"] = min_samples
         return call("over", self, **members)
 
+    def order_by(self, *keys: Union[Str, Expr], descending: bool = False, nulls_last: bool = True) -> Expr:
+        """Make :meth:`first`, :meth:`last`, :meth:`implode` and ``str.join`` read the rows in an order: ``col("x").first().order_by("ts")``.
+
+        Polars has ``col("x").sort_by("ts").first()``.
+        """
+        order = [{"value": each, "descending": descending, "nulls_first": not nulls_last} for each in column_nodes(keys)]
+        return call("order_by", self, order=order)
+
     def hash(self, *others: IntoExpr) -> Expr:
         """A hash of the values, also with those of other expressions: the same on all devices and in all releases, unlike Polars'. Null has one too."""
         return call("hash", self, *others)

@@ -54,7 +54,7 @@
 //	bound      = [ "-" ] number [ unit ] | "start" | "end" .
 //	unit       = "day" | "hour" | "minute" | "second" | "millisecond" | "microsecond" | "nanosecond" .
 //	primary    = number [ unit ] | text | "true" | "false" | "null" | "date" text | "timestamp" text
-//	           | name | function "(" [ argument { "," argument } ] ")" | "(" expression ")" .
+//	           | name | function "(" [ argument { "," argument } [ "order" "by" keys ] ] ")" | "(" expression ")" .
 //	argument   = item | type .
 //	type       = name [ "(" … ")" | "[" … "]" ] | text .
 //

@@ -117,6 +117,9 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	{Operands: "rows; a `First`, `Last`, `Nth`, `List`, `Lag` or `Lead`", Result: "the same", Null: "no values", Functions: []Function{
 		{Name: "skip_nulls", Kind: Form, Call: ByHand, Example: "last(price) skip nulls", Python: "first"},
 	}},
+	{Operands: "rows; a `First`, `Last`, `List`, `JoinStrings`, `AnyValue` or `Mode`", Result: "the same", Null: "as the aggregate", Functions: []Function{
+		{Name: "order_by", Kind: Form, Parameters: params{{Name: "order", Go: "keys", Type: Keys}}, Call: ByHand, Example: "first(price order by day desc)", Python: "order_by"},
+	}},
 	{Operands: "rows; an aggregate and a bool", Result: "the same", Null: "no rows", Functions: []Function{
 		{Name: "where", Kind: Form, Parameters: params{{Name: "condition", Type: Expression}}, Call: ByHand, Example: "sum(price) where (quantity > 1)", Python: "filter"},
 	}},

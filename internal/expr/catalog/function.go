@@ -141,6 +141,8 @@ const (
 	Dates
 	// Windows is the rows of a window.
 	Windows
+	// Keys are the keys of an order.
+	Keys
 )
 
 // IsOperand reports whether arguments of the type are in a document's list of arguments.

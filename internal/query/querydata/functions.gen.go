@@ -36,6 +36,7 @@
 //	key                map_get
 //	q                  quantile
 //	n                  largest, smallest, tile, lag, lead, nth, difference, percent_change
+//	order              order_by
 //	gap                session
 //	alpha              exponential_mean
 package querydata
@@ -348,7 +349,10 @@ func catalogued() map[string]function {
 		"join_strings": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].JoinStrings(o.member("separator").text())
 		}},
-		"skip_nulls":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].SkipNulls() }},
+		"skip_nulls": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].SkipNulls() }},
+		"order_by": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].OrderBy(o.member("order").orderings()...)
+		}},
 		"where":                   {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Where(a[1]) }},
 		"over":                    {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Over(o.window()) }},
 		"row_number":              {0, 0, func(_ *object, _ []gpuframe.Expr) gpuframe.Expr { return gpuframe.RowNumber() }},
