@@ -873,6 +873,25 @@ func (e Expr) ListAll() Expr {
 // Field is a field of a struct.
 func (e Expr) Field(name string) Expr { return e.field(name) }
 
+// WithField is a struct with another value of a field, or with a further field behind its own.
+func (e Expr) WithField(name string, value any) Expr {
+	return binary(e, value, func(e, value expr.Expr) expr.Expr { return nested.WithField(e, name, value) })
+}
+
+// MapOf is the map of lists of keys and of values at the same positions. Keys that are null are
+// left out, and values that are missing are null.
+func MapOf(keys, values Expression) Expr {
+	return binary(keys.expression(), values.expression(), nested.Map)
+}
+
+// MapFromEntries is the map of a list of structs of the fields key and value. Entries without a key
+// are left out.
+func (e Expr) MapFromEntries() Expr { return unary(e, nested.MapFromEntries) }
+
+// MapEntries is the list of the entries of a map. [Expr.ListEval] of Element().Field("key") has its
+// keys.
+func (e Expr) MapEntries() Expr { return unary(e, nested.Entries) }
+
 // MapGet is the value of the first entry of a map with a key, a Go value. It is null without such
 // an entry.
 func (e Expr) MapGet(key any) Expr {
@@ -904,6 +923,15 @@ func (e Expr) Sum() Expr { return aggregate(plan.Aggregation{Function: "sum"}, e
 // Product is the product of integers, which wraps around.
 func (e Expr) Product() Expr { return aggregate(plan.Aggregation{Function: "product"}, e) }
 
+// BitwiseAnd is the bits that all values have.
+func (e Expr) BitwiseAnd() Expr { return e.BitNot().BitwiseOr().BitNot() }
+
+// BitwiseOr is the bits that one value or more has.
+func (e Expr) BitwiseOr() Expr { return aggregate(plan.Aggregation{Function: "bitwise_or"}, e) }
+
+// BitwiseXor is the bits that an odd number of values has.
+func (e Expr) BitwiseXor() Expr { return aggregate(plan.Aggregation{Function: "bitwise_xor"}, e) }
+
 // Mean is the arithmetic mean. That of decimals has four more digits behind the point, of at most
 // 38, and is rounded half away from zero.
 func (e Expr) Mean() Expr { return aggregate(plan.Aggregation{Function: "mean"}, e) }
@@ -929,7 +957,8 @@ func (e Expr) Mode() Expr { return aggregate(plan.Aggregation{Function: "mode"},
 // Median is the middle of the sorted values, or the mean of the two in the middle.
 func (e Expr) Median() Expr { return aggregate(plan.Aggregation{Function: "median"}, e) }
 
-// Quantile is the value below which a fraction q of the values lies, interpolated.
+// Quantile is the value below which a fraction q of the values lies, interpolated: see
+// [Expr.QuantileWith].
 func (e Expr) Quantile(q float64) Expr {
 	return aggregate(plan.Aggregation{Function: "quantile", Number: q}, e)
 }
@@ -937,6 +966,19 @@ func (e Expr) Quantile(q float64) Expr {
 // GeometricMean is the root of the product of the values, by their logarithms: NaN with a negative
 // value.
 func (e Expr) GeometricMean() Expr { return e.Log().Mean().Exp() }
+
+// QuantileWith is a quantile with a choice between values: lower, higher, nearest, midpoint and
+// linear are those of NumPy and Polars, discrete is the first value up to which a fraction q of the
+// values lies. Midpoint and linear are of numbers.
+func (e Expr) QuantileWith(q float64, interpolation string) Expr {
+	return e.quantileWith(q, interpolation)
+}
+
+// Entropy is Shannon's entropy of the frequencies of the values, in bits.
+func (e Expr) Entropy() Expr { return e.entropy() }
+
+// Histogram is the map of the distinct values, in order, to their numbers, int64.
+func (e Expr) Histogram() Expr { return e.histogram() }
 
 // Mad is the median absolute deviation: the median of the distances of the values from their
 // median.

@@ -43,6 +43,14 @@ class Aggregates(Calls):
         """The product of integers, which wraps around."""
         return self._call("product")
 
+    def bitwise_or(self) -> Expr:
+        """The bits that one value or more has."""
+        return self._call("bitwise_or")
+
+    def bitwise_xor(self) -> Expr:
+        """The bits that an odd number of values has."""
+        return self._call("bitwise_xor")
+
     def mean(self) -> Expr:
         """The arithmetic mean. That of decimals is a decimal with four more digits."""
         return self._call("mean")
@@ -62,10 +70,6 @@ class Aggregates(Calls):
     def median(self) -> Expr:
         """The middle of the sorted values, or the mean of the two in the middle."""
         return self._call("median")
-
-    def quantile(self, quantile: float) -> Expr:
-        """The value below which a fraction of the values lies. It is interpolated: Polars' interpolation="linear"."""
-        return self._call("quantile", q=float(quantile))
 
     def var(self) -> Expr:
         """The sample variance: the divisor is the number of values minus one."""
@@ -329,9 +333,25 @@ class Functions(Calls):
         """A field of a struct. Polars has ``struct.field``."""
         return self._call("field", name=name)
 
+    def with_field(self, name: str, value: IntoExpr) -> Expr:
+        """A struct with another value of a field, or with a further field. A str is a value. Polars has ``struct.with_fields``."""
+        return self._call("with_field", value, name=name)
+
+    def bitwise_and(self) -> Expr:
+        """The bits that all values have."""
+        return self._call("bitwise_and")
+
     def geometric_mean(self) -> Expr:
         """The root of the product of the values, by their logarithms."""
         return self._call("geometric_mean")
+
+    def entropy_bits(self) -> Expr:
+        """Shannon's entropy of the frequencies of the values, in bits. Polars' ``entropy`` is of values that are probabilities."""
+        return self._call("entropy")
+
+    def histogram(self) -> Expr:
+        """The map of the distinct values, in order, to their numbers. Polars has ``value_counts``."""
+        return self._call("histogram")
 
     def mad(self) -> Expr:
         """The median absolute deviation: the median of the distances of the values from their median."""

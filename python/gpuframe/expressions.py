@@ -72,6 +72,16 @@ class _Aggregates(Aggregates):
         aggregate = self._call(function)
         return call("skip_nulls", aggregate) if ignore_nulls else aggregate
 
+    def quantile(self, quantile: float, interpolation: str = "linear") -> Expr:
+        """The value below which a fraction of the values lies.
+
+        ``interpolation`` is linear, as float64, or lower, higher, nearest, midpoint or discrete, the first value up to which the fraction lies.
+        Polars' default is nearest.
+        """
+        if interpolation == "linear":
+            return self._call("quantile", q=float(quantile))
+        return self._call("quantile_with", q=float(quantile), interpolation=interpolation)
+
     def kurtosis(self, *, fisher: bool = True, bias: bool = True) -> Expr:
         """The fourth standardized moment, minus 3 with fisher.
 

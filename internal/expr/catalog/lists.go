@@ -114,6 +114,19 @@ var lists = Section{"Lists, structs, maps", Elementwise, "no", []Row{
 		{Name: "field", Parameters: params{{Name: "name", Type: Text}}, Body: "e.field(name)", Example: "field(place, 'city')", Doc: "Field is a field of a struct.",
 			Python: "field(name: str)", PythonDoc: "A field of a struct. Polars has ``struct.field``."},
 	}},
+	{Operands: "struct, value", Result: "struct", Functions: []Function{
+		{Name: "with_field", Parameters: params{{Name: "name", Type: Text}, {Name: "value"}}, Call: "nested.WithField(e, name, value)", Example: "with_field(place, 'city', upper(city))",
+			Doc:    "WithField is a struct with another value of a field, or with a further field behind its own.",
+			Python: "with_field(name: str, value: IntoExpr)", PythonDoc: "A struct with another value of a field, or with a further field. A str is a value. Polars has ``struct.with_fields``."},
+	}},
+	{Operands: "lists of keys and values", Result: "map", Functions: []Function{
+		{Name: "map", Go: "MapOf", Free: true, Parameters: params{{Name: "keys", Type: Expression}, {Name: "values", Type: Expression}}, Body: "binary(keys.expression(), values.expression(), nested.Map)", Example: "map(names, prices)",
+			Doc: "MapOf is the map of lists of keys and of values at the same positions. Keys that are null are left out, and values that are missing are null."},
+		{Name: "map_from_entries", Call: "nested.MapFromEntries", Doc: "MapFromEntries is the map of a list of structs of the fields key and value. Entries without a key are left out."},
+	}},
+	{Operands: "map", Result: "list of structs of key and value", Functions: []Function{
+		{Name: "map_entries", Call: "nested.Entries", Doc: "MapEntries is the list of the entries of a map. [Expr.ListEval] of Element().Field(\"key\") has its keys."},
+	}},
 	{Operands: "map", Result: "the value", Null: "no such key", Functions: []Function{
 		{Name: "map_get", Parameters: params{{Name: "key", Type: Literal}}, Call: "nested.Lookup", Example: "map_get(tags, 'color')",
 			Doc: "MapGet is the value of the first entry of a map with a key, a Go value. It is null without such an entry."},

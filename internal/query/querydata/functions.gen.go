@@ -5,7 +5,7 @@
 // The members of functions and the functions that have them. A value, a gap and a key are literals, holidays and
 // names are lists, and escape and holidays may be left out.
 //
-//	name               column, as, field
+//	name               column, as, field, with_field
 //	type               cast
 //	digits             round_digits
 //	unit               truncate
@@ -35,6 +35,7 @@
 //	value              list_contains
 //	key                map_get
 //	q                  quantile
+//	q, interpolation   quantile_with
 //	n                  largest, smallest, tile, lag, lead, nth, difference, percent_change
 //	order              order_by
 //	gap                session
@@ -300,33 +301,45 @@ func catalogued() map[string]function {
 		"concat_list_skip_nulls": {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr {
 			return gpuframe.ConcatListSkipNulls(operands(a[0:])...)
 		}},
-		"list_join":            {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListJoin(o.member("separator").text()) }},
-		"list_contains":        {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListContains(o.member("value").scalar()) }},
-		"list_sum":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListSum() }},
-		"list_min":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListMin() }},
-		"list_max":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListMax() }},
-		"list_mean":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListMean() }},
-		"list_any":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListAny() }},
-		"list_all":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListAll() }},
-		"field":                {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Field(o.member("name").text()) }},
-		"map_get":              {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MapGet(o.member("key").scalar()) }},
-		"struct":               {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Struct(expressions(a[0:])...) }},
-		"count_rows":           {0, 0, func(_ *object, _ []gpuframe.Expr) gpuframe.Expr { return gpuframe.Count() }},
-		"count":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Count() }},
-		"null_count":           {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].NullCount() }},
-		"count_distinct":       {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountDistinct(expressions(a[1:])...) }},
-		"sum":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Sum() }},
-		"product":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Product() }},
-		"mean":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mean() }},
-		"min":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Min() }},
-		"max":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Max() }},
-		"first":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].First() }},
-		"last":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Last() }},
-		"any_value":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AnyValue() }},
-		"mode":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mode() }},
-		"median":               {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Median() }},
-		"quantile":             {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Quantile(o.member("q").number()) }},
-		"geometric_mean":       {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].GeometricMean() }},
+		"list_join":        {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListJoin(o.member("separator").text()) }},
+		"list_contains":    {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListContains(o.member("value").scalar()) }},
+		"list_sum":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListSum() }},
+		"list_min":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListMin() }},
+		"list_max":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListMax() }},
+		"list_mean":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListMean() }},
+		"list_any":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListAny() }},
+		"list_all":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListAll() }},
+		"field":            {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Field(o.member("name").text()) }},
+		"with_field":       {2, 2, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].WithField(o.member("name").text(), a[1]) }},
+		"map":              {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.MapOf(a[0], a[1]) }},
+		"map_from_entries": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MapFromEntries() }},
+		"map_entries":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MapEntries() }},
+		"map_get":          {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MapGet(o.member("key").scalar()) }},
+		"struct":           {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Struct(expressions(a[0:])...) }},
+		"count_rows":       {0, 0, func(_ *object, _ []gpuframe.Expr) gpuframe.Expr { return gpuframe.Count() }},
+		"count":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Count() }},
+		"null_count":       {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].NullCount() }},
+		"count_distinct":   {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountDistinct(expressions(a[1:])...) }},
+		"sum":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Sum() }},
+		"product":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Product() }},
+		"bitwise_and":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].BitwiseAnd() }},
+		"bitwise_or":       {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].BitwiseOr() }},
+		"bitwise_xor":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].BitwiseXor() }},
+		"mean":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mean() }},
+		"min":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Min() }},
+		"max":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Max() }},
+		"first":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].First() }},
+		"last":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Last() }},
+		"any_value":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AnyValue() }},
+		"mode":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mode() }},
+		"median":           {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Median() }},
+		"quantile":         {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Quantile(o.member("q").number()) }},
+		"geometric_mean":   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].GeometricMean() }},
+		"quantile_with": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].QuantileWith(o.member("q").number(), o.member("interpolation").text())
+		}},
+		"entropy":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Entropy() }},
+		"histogram":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Histogram() }},
 		"mad":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mad() }},
 		"variance":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Variance() }},
 		"stddev":               {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].StdDev() }},
