@@ -1098,6 +1098,12 @@ func (e Expr) Nth(n int) Expr {
 	return aggregate(plan.Aggregation{Function: "nth", Count: int64(n)}, e)
 }
 
+// LagOr is Lag with the value x for the first n rows of a partition.
+func (e Expr) LagOr(n int, x any) Expr { return If(e.IsNull().Lag(n).IsNull(), x, e.Lag(n)) }
+
+// LeadOr is Lead with the value x for the last n rows of a partition.
+func (e Expr) LeadOr(n int, x any) Expr { return If(e.IsNull().Lead(n).IsNull(), x, e.Lead(n)) }
+
 // Difference is the value minus that n rows before in the partition.
 func (e Expr) Difference(n int) Expr { return e.Sub(e.Lag(n)) }
 

@@ -114,6 +114,7 @@ func init() { // the aggregates refer to the table
 		"bit_and":      {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.BitwiseAnd)},
 		"bit_or":       {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.BitwiseOr)},
 		"bit_xor":      {least: 1, most: 1, make: simple(gpuframe.Expr.BitwiseXor)},
+		"histogram":    {least: 1, most: 1, make: simple(gpuframe.Expr.Histogram)},
 		"entropy":      {least: 1, most: 1, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.Entropy().FillNull(0.0) })},
 		"mad":          {least: 1, most: 1, make: ofDoubles(gpuframe.Expr.Mad)},
 		"geomean":      {least: 1, most: 1, make: ofDoubles(gpuframe.Expr.GeometricMean)},

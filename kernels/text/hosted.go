@@ -167,6 +167,9 @@ func isNull(operands []arrow.Array, row int) bool {
 // stringsOf returns a function that returns the string of a row.
 func stringsOf(a arrow.Array) func(row int) string {
 	switch a := a.(type) {
+	case *array.Dictionary:
+		text := stringsOf(a.Dictionary())
+		return func(row int) string { return text(a.GetValueIndex(row)) }
 	case interface{ Value(row int) string }: // utf8, large_utf8
 		return a.Value
 	case interface{ Value(row int) []byte }:

@@ -153,7 +153,7 @@ func checkPieces(pieces []piece, operands []arrow.DataType) error {
 		isNumber := isWhole || arrow.IsFloating(t.ID()) && t.ID() != arrow.FLOAT16 || t.ID() == arrow.DECIMAL128
 		switch p.verb {
 		case 's':
-			if notText != nil && !isNumber && t.ID() != arrow.BOOL || t.ID() == arrow.DICTIONARY {
+			if notText != nil && !isNumber && t.ID() != arrow.BOOL {
 				return fmt.Errorf("value %d is %v, expected a string, number or boolean: cast it to utf8: %w", places, t, expr.ErrType)
 			}
 		case 'f', 'e', 'E', 'g':
@@ -198,7 +198,7 @@ func plainValue(a arrow.Array) func(row int) string {
 		return func(row int) string { return string(appendFloat32(nil, a.Value(row))) }
 	case *array.Float64:
 		return func(row int) string { return strconv.FormatFloat(a.Value(row), 'g', -1, 64) }
-	case *array.String, *array.LargeString, *array.Binary, *array.LargeBinary:
+	case *array.String, *array.LargeString, *array.Binary, *array.LargeBinary, *array.Dictionary:
 		return stringsOf(a)
 	case *array.Decimal128:
 		scale := a.DataType().(*arrow.Decimal128Type).Scale

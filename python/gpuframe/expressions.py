@@ -170,8 +170,10 @@ class Expr(_Aggregates, Functions):
         """A hash of the values, also with those of other expressions: the same on all devices and in all releases, unlike Polars'. Null has one too."""
         return call("hash", self, *others)
 
-    def shift(self, n: int = 1) -> Expr:
-        """The value n rows before, of :meth:`over` or of all rows; null without one."""
+    def shift(self, n: int = 1, *, fill_value: IntoExpr = None) -> Expr:
+        """The value n rows before, of :meth:`over` or of all rows; fill_value without one."""
+        if fill_value is not None:
+            return call("lag_or", self, fill_value, n=n) if n >= 0 else call("lead_or", self, fill_value, n=-n)
         return call("lag", self, n=n) if n >= 0 else call("lead", self, n=-n)
 
     def diff(self, n: int = 1) -> Expr:

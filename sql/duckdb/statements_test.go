@@ -82,7 +82,7 @@ var statements = map[string][]string{
 		"select k, count(distinct x), sum(distinct x), avg(distinct x), min(distinct x) from a group by k", "select count(distinct s), sum(distinct x) from a",
 		"select k, count(*) filter (where x > 1), sum(x) filter (where f), sum(distinct x) filter (where x > 0) from a group by k",
 		"select k, bit_and(x), bit_or(x), bit_xor(x), bit_or(x) filter (where x > 0), round(entropy(x), 9), round(entropy(s), 9) from a group by k", "select bit_and(x), entropy(s) from a where id < 0",
-		"select k, cardinality(histogram(x)) from a group by k having count(x) > 0",
+		"select k, map_entries(histogram(x)) from a group by k having count(x) > 0", "select id, map_entries(map([1, 2], [x, k])), map_entries(map_from_entries([{'key': 1, 'value': x}])) from a",
 		"select k, stddev(x), var_samp(y), var_pop(x), stddev_pop(x), median(x), quantile_cont(y, 0.25) from a group by k",
 		"select k, bool_and(f), bool_or(f), any_value(k) from a group by k", "select corr(x, y), covar_samp(x, k) from a",
 		"select sum(m), avg(m), min(m), sum(z) from b", "select k, string_agg(s, ',' order by id) from a group by k", "select k, list(id order by id desc) from a group by k",
@@ -358,7 +358,7 @@ func TestNamesOfTheCatalog(t *testing.T) {
 }
 
 // refusedNames are functions of DuckDB that mean something else in the catalog, or have no such operands, and are refused.
-var refusedNames = map[string]bool{"bit_and": true, "bit_or": true, "bit_xor": true, "quantile": true, "product": true, "to_base64": true, "octet_length": true, "hash": true}
+var refusedNames = map[string]bool{"bit_and": true, "bit_or": true, "bit_xor": true, "quantile": true, "product": true, "to_base64": true, "octet_length": true, "hash": true, "json_type": true}
 
 // TestStatements compares the answers to statements with those of DuckDB.
 func TestStatements(t *testing.T) {

@@ -13,7 +13,8 @@
 //	           | "group" items [ "drop" "nulls" ]
 //	             ( "agg" items | "pivot" expression "in" "(" literals ")" "agg" item )
 //	           | "agg" items | "cross_tab" expression "by" expression "in" "(" literals ")"
-//	           | "resample" expression "every" length [ "by" expressions ] "agg" items
+//	           | "resample" expression "every" length [ "span" length ] [ "offset" length ] [ "closed" name ]
+//	           [ "label" name ] [ "by" expressions ] "agg" items
 //	           | "sort" keys | "top" number "by" keys
 //	           | "head" number | "tail" number | "slice" number number
 //	           | "drop" names | "rename" name "as" name { "," name "as" name }

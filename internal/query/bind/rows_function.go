@@ -148,6 +148,9 @@ func Over(e expr.Expr, keys plan.WindowKeys, frame plan.Frame) expr.Expr {
 		}
 	}
 	inherited = expr.NewSubstitution(changing(within))
+	if frame.Kind != plan.WholePartition {
+		e = framedPairs(e)
+	}
 	return EachFunction(e, func(f *RowsFunction) {
 		within(f)
 		switch {

@@ -36,7 +36,7 @@
 //	key                map_get
 //	q                  quantile
 //	q, interpolation   quantile_with
-//	n                  largest, smallest, tile, lag, lead, nth, difference, percent_change
+//	n                  largest, smallest, tile, lag, lead, nth, lag_or, lead_or, difference, percent_change
 //	order              order_by
 //	gap                session
 //	alpha              exponential_mean
@@ -377,6 +377,8 @@ func catalogued() map[string]function {
 		"lag":                     {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Lag(o.member("n").count()) }},
 		"lead":                    {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Lead(o.member("n").count()) }},
 		"nth":                     {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Nth(o.member("n").count()) }},
+		"lag_or":                  {2, 2, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].LagOr(o.member("n").count(), a[1]) }},
+		"lead_or":                 {2, 2, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].LeadOr(o.member("n").count(), a[1]) }},
 		"difference":              {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Difference(o.member("n").count()) }},
 		"percent_change":          {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].PercentChange(o.member("n").count()) }},
 		"fill_forward":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FillForward() }},
