@@ -957,8 +957,7 @@ func (e Expr) Mode() Expr { return aggregate(plan.Aggregation{Function: "mode"},
 // Median is the middle of the sorted values, or the mean of the two in the middle.
 func (e Expr) Median() Expr { return aggregate(plan.Aggregation{Function: "median"}, e) }
 
-// Quantile is the value below which a fraction q of the values lies, interpolated: see
-// [Expr.QuantileWith].
+// Quantile is the value below which a fraction q of the values lies, interpolated.
 func (e Expr) Quantile(q float64) Expr {
 	return aggregate(plan.Aggregation{Function: "quantile", Number: q}, e)
 }

@@ -12,7 +12,7 @@ import (
 
 // isCallable reports whether a word of the grammar is a function too, without other grammar.
 func isCallable(word string) bool {
-	return len(catalog.Named(word)) > 0 && word != "in" && word != "over"
+	return len(catalog.Named(word)) > 0 && word != "in" && word != "over" && word != "order_by"
 }
 
 // call reads the arguments of a function.

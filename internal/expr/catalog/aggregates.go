@@ -57,7 +57,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 		{Name: "median", FromDecimals: true, Doc: "Median is the middle of the sorted values, or the mean of the two in the middle.",
 			Python: "median()", PythonDoc: "The middle of the sorted values, or the mean of the two in the middle."},
 		{Name: "quantile", Aliases: []string{"quantile_cont"}, Parameters: params{{Name: "q", Type: Float}}, FromDecimals: true, Example: "quantile(price, 0.9)",
-			Doc: "Quantile is the value below which a fraction q of the values lies, interpolated: see [Expr.QuantileWith].", Python: "quantile"},
+			Doc: "Quantile is the value below which a fraction q of the values lies, interpolated.", Python: "quantile"},
 	}},
 	{Operands: "numbers, decimals", Result: "float64", Null: "no values", Functions: []Function{
 		{Name: "geometric_mean", Kind: Composed, Aliases: []string{"geomean"}, Body: "e.Log().Mean().Exp()", Doc: "GeometricMean is the root of the product of the values, by their logarithms: NaN with a negative value.",

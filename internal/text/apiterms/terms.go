@@ -32,7 +32,7 @@ var terms = []term{
 	{"leave it out with Select or Drop", "leave it out with select() or drop()", `leave it out with "select" or "drop"`},
 	{"Weight is of SampleRows, and of Sample with By, without Replace", "weight= is of n=, and of fraction= with by=, without with_replacement=True", `"weight" is of a number of rows, and of a fraction with "by", without "replace"`},
 	{"OrderBy applies to aggregates", "order_by() applies to aggregates", `"order by" applies to aggregates`},
-	{"Query.Sort orders rows", "LazyFrame.sort() orders rows", `the verb "sort" orders rows`},
+	{"Query.Sort orders rows", "sort() orders rows", `the verb "sort" orders rows`},
 	{"leave out OrderBy", "leave out order_by", `leave out "order by"`},
 	{"leave out SkipNulls", "leave out ignore_nulls", `leave out "skip nulls"`},
 	{"use If in the expression instead of Where", "use when() in the expression instead of filter()", `use if() in the expression instead of "where"`},
