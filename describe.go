@@ -13,7 +13,7 @@ import (
 var statistics = []struct {
 	name      string
 	aggregate func(Expr) Expr
-	of        described
+	columns   described
 }{
 	{"count", Expr.Count, everything},
 	{"null_count", Expr.NullCount, everything},
@@ -64,7 +64,7 @@ func (q Query) Describe(ctx context.Context, options ...RunOption) (*Frame, erro
 	for i, f := range fields {
 		for _, s := range statistics {
 			switch {
-			case s.of > descriptionOf(f.Type):
+			case s.columns > descriptionOf(f.Type):
 			case descriptionOf(f.Type) == texts:
 				list = append(list, s.aggregate(Col(f.Name)).As(statisticName(i, s.name)))
 			default:

@@ -31,11 +31,11 @@ const mostPivoted = 1000
 // them; the query that it returns runs it again. More than 1,000 values are an error.
 func (g Grouped) PivotAll(ctx context.Context, on, aggregate Expression, options ...RunOption) (Query, error) {
 	key := on.expression().As("value")
-	found, err := g.query.Select(key).Distinct().Sort(Col("value")).Head(mostPivoted+1).Collect(ctx, options...)
+	distinct, err := g.query.Select(key).Distinct().Sort(Col("value")).Head(mostPivoted+1).Collect(ctx, options...)
 	if err != nil {
 		return Query{}, err
 	}
-	record, err := found.take(ctx)
+	record, err := distinct.take(ctx)
 	if err != nil {
 		return Query{}, queryError(err)
 	}

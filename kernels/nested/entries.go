@@ -64,8 +64,8 @@ func retyped(c *column.Column, to, element arrow.DataType) (*column.Column, erro
 	}
 	data := c.Data()
 	data.Type, data.Children = to, []*column.Column{elements}
-	made, err := column.New(data)
-	return release.OnError(made, err, elements.Release())
+	list, err := column.New(data)
+	return release.OnError(list, err, elements.Release())
 }
 
 type entries struct{}

@@ -47,9 +47,9 @@ func jsonPath(path string) (steps []jsonStep, err error) {
 }
 
 // valueAt returns the value at a path of a valid JSON text. Of members with one name it is the first one.
-func valueAt(value string, path []jsonStep) (found string, ok bool) {
+func valueAt(value string, path []jsonStep) (part string, ok bool) {
 	for _, step := range path {
-		found, ok = "", false
+		part, ok = "", false
 		switch {
 		case step.isElement && value[0] == '[':
 			var elements []string
@@ -59,12 +59,12 @@ func valueAt(value string, path []jsonStep) (found string, ok bool) {
 				at += len(elements)
 			}
 			if ok = at >= 0 && at < len(elements); ok {
-				found = elements[at]
+				part = elements[at]
 			}
 		case !step.isElement && value[0] == '{':
-			eachMember(value, func(key, member string) bool {
+			eachMember(value, func(key, text string) bool {
 				if ok = key == step.name; ok {
-					found = member
+					part = text
 				}
 				return !ok
 			})
@@ -72,7 +72,7 @@ func valueAt(value string, path []jsonStep) (found string, ok bool) {
 		if !ok {
 			return "", false
 		}
-		value = found
+		value = part
 	}
 	return value, true
 }

@@ -62,9 +62,9 @@ func spec(text string, defaultVerb byte) (p piece, rest string, ok bool) {
 
 func percentPattern(text string) (pieces []piece, err error) {
 	for text != "" {
-		literal, rest, found := strings.Cut(text, "%")
+		literal, rest, hasVerb := strings.Cut(text, "%")
 		pieces = append(pieces, piece{literal: literal})
-		if text = rest; !found {
+		if text = rest; !hasVerb {
 			break
 		}
 		if strings.HasPrefix(text, "%") {

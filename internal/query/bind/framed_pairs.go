@@ -27,15 +27,15 @@ func framedPairs(e expr.Expr) expr.Expr {
 func (f RowsFunction) ofVariances() expr.Expr {
 	x, y := f.Aggregation.Values[0].Cast(arrow.PrimitiveTypes.Float64), f.Aggregation.Values[1].Cast(arrow.PrimitiveTypes.Float64)
 	variance := func(value expr.Expr) expr.Expr {
-		of := f
-		of.Aggregation = plan.Aggregation{Function: "variance", Count: 1, Values: []expr.Expr{value}, Where: f.Aggregation.Where, Frame: f.Aggregation.Frame}
-		return of.Tree()
+		spread := f
+		spread.Aggregation = plan.Aggregation{Function: "variance", Count: 1, Values: []expr.Expr{value}, Where: f.Aggregation.Where, Frame: f.Aggregation.Frame}
+		return spread.Tree()
 	}
 	covariance := variance(x.Add(y)).Sub(variance(x.Sub(y))).Div(expr.Lit(4.0))
 	if f.Aggregation.Function == "covariance" {
 		return covariance
 	}
 	both := x.Add(y).IsValid()
-	spread := variance(expr.If(both, x, expr.Null(arrow.PrimitiveTypes.Float64))).Mul(variance(expr.If(both, y, expr.Null(arrow.PrimitiveTypes.Float64))))
-	return covariance.Div(spread.Sqrt())
+	product := variance(expr.If(both, x, expr.Null(arrow.PrimitiveTypes.Float64))).Mul(variance(expr.If(both, y, expr.Null(arrow.PrimitiveTypes.Float64))))
+	return covariance.Div(product.Sqrt())
 }

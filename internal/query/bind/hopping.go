@@ -37,8 +37,8 @@ type hopping struct {
 // mostHops is the most windows that a row can be in.
 const mostHops = 1 << 16
 
-// of returns the windows of a step with the ends of the hop.
-func (h Hop) of(t arrow.DataType, every any, w windowing) (hopping, error) {
+// windows returns the windows of a step with the ends of the hop.
+func (h Hop) windows(t arrow.DataType, every any, w windowing) (hopping, error) {
 	low, high := expr.Expr.Ge, expr.Expr.Lt
 	switch h.Closed {
 	case "", "left":

@@ -33,7 +33,7 @@ func Resample(at Expr, every any, hop Hop, by, list []Expr) Verb {
 		first := windows.begin(values[0])
 		if !hop.isZero() {
 			var overlapping hopping
-			if overlapping, err = hop.of(t, every, windows); err == nil {
+			if overlapping, err = hop.windows(t, every, windows); err == nil {
 				windows = overlapping.windowing
 				input, first, err = b.hops(input, values[0], overlapping)
 			}
