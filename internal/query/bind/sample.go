@@ -22,7 +22,7 @@ type SampleOptions struct {
 	Weight Expr
 }
 
-var errWeights = fmt.Errorf("Weight is of SampleRows, and of Sample with By, without Replace: %w", device.ErrInvalidValue)
+var errWeights = fmt.Errorf("the option Weight is of SampleRows, and of Sample with By, without Replace: %w", device.ErrInvalidValue)
 
 // weighed returns the rows with a positive weight, and the key of an order of which the first rows are the sample: the
 // negative logarithm of the random value, divided by the weight.

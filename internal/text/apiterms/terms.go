@@ -30,7 +30,7 @@ var terms = []term{
 	{"Where, SkipNulls and Over apply to aggregates", "over() applies to aggregates", `"where", "skip nulls" and "over" apply to aggregates`},
 	{"call SkipNulls before Over", "give ignore_nulls before over()", `write "skip nulls" before "over"`},
 	{"leave it out with Select or Drop", "leave it out with select() or drop()", `leave it out with "select" or "drop"`},
-	{"Weight is of SampleRows, and of Sample with By, without Replace", "weight= is of n=, and of fraction= with by=, without with_replacement=True", `"weight" is of a number of rows, and of a fraction with "by", without "replace"`},
+	{"the option Weight is of SampleRows, and of Sample with By, without Replace", "weight= is of n=, and of fraction= with by=, without with_replacement=True", `"weight" is of a number of rows, and of a fraction with "by", without "replace"`},
 	{"OrderBy applies to aggregates", "order_by() applies to aggregates", `"order by" applies to aggregates`},
 	{"Query.Sort orders rows", "sort() orders rows", `the verb "sort" orders rows`},
 	{"leave out OrderBy", "leave out order_by", `leave out "order by"`},
