@@ -179,11 +179,11 @@ def test_aggregates_in_orders():
 
 def test_overlapping_windows_and_weights():
     table = gpuframe.from_columns({"at": list(range(10)), "x": [1] * 10})
-    got = run(table.lazy().resample("at", 2, col("x").sum().alias("n"), span=4, closed="right", label="right"))
+    got = run(table.resample("at", 2, col("x").sum().alias("n"), span=4, closed="right", label="right"))
     assert [row["n"] for row in got] == [1, 3, 4, 4, 4, 3, 1] and got[0]["at"] == 0
-    heavy = run(table.lazy().sample(3, weight=col("at") - 6, seed=1))
+    heavy = run(table.sample(3, weight=col("at") - 6, seed=1))
     assert [row["at"] for row in heavy] == [7, 8, 9]
-    pivoted = run(table.lazy().pivot(col("at") % 2, index="x", values="at", aggregate_function="sum"))
+    pivoted = run(table.pivot(col("at") % 2, index="x", values="at", aggregate_function="sum"))
     assert pivoted == [{"x": 1, "0": 20, "1": 25}]
 
 
