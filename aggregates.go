@@ -49,6 +49,22 @@ func (e Expr) SkipNulls() Expr {
 	return skipping
 }
 
+// OrderBy makes the aggregates of an expression read their rows in an order: x.First().OrderBy(ts.Desc()) is the value
+// of the latest row, also of several aggregates with different orders in one Agg. Of rows with equal keys the first one
+// comes first. It is for First, Last, List, JoinStrings, AnyValue and Mode, and comes before Over; others become an
+// error when the query is bound. Distinct values are those of [Expr.ListUnique]: x.List().OrderBy(x).ListUnique().
+func (e Expr) OrderBy(keys ...Ordering) Expr {
+	if !e.tree.ReadsRows() {
+		e.misuse = []error{fmt.Errorf("OrderBy applies to aggregates, and %v has none: Query.Sort orders rows", e)}
+		return e
+	}
+	for _, o := range orders(keys) {
+		e.misuse = joinMisuse(e.misuse, o.Key.Misuse)
+	}
+	e.tree = bind.InOrder(e.tree, orders(keys))
+	return e
+}
+
 // eachAggregate changes the aggregates of an expression that are not windows yet.
 func (e Expr) eachAggregate(change func(f *bind.RowsFunction)) Expr {
 	return e.onAggregates(func(tree expr.Expr) expr.Expr { return bind.EachFunction(tree, change) })

@@ -1,6 +1,12 @@
 package gpuframe
 
 import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -46,6 +52,73 @@ func middle(list Expr) Expr {
 	return list.ListSort().ListFilter(isMiddle).ListMean()
 }
 
+// interpolations are the positions of quantiles among n sorted values, from 0: between two of them a share of the second.
+var interpolations = map[string]func(q float64, n Expr) (low, high Expr, share any){
+	"lower":   func(q float64, n Expr) (low, high Expr, share any) { return place(q, n).Floor(), Expr{}, nil },
+	"higher":  func(q float64, n Expr) (low, high Expr, share any) { return place(q, n).Ceil(), Expr{}, nil },
+	"nearest": func(q float64, n Expr) (low, high Expr, share any) { return place(q, n).Round(), Expr{}, nil },
+	"midpoint": func(q float64, n Expr) (low, high Expr, share any) {
+		return place(q, n).Floor(), place(q, n).Ceil(), 0.5
+	},
+	"linear": func(q float64, n Expr) (low, high Expr, share any) {
+		return place(q, n).Floor(), place(q, n).Ceil(), place(q, n).FloorMod(1.0)
+	},
+	"discrete": func(q float64, n Expr) (low, high Expr, share any) {
+		const most = 1e9 // digits of a fraction that integers have: 0.07 · 100 as floats is more than 7
+		if unit := math.Round(q * most); unit/most == q {
+			return Greatest(n.Mul(int64(unit)).Add(int64(most-1)).FloorDiv(int64(most)).Sub(1), int64(0)), Expr{}, nil
+		}
+		return Greatest(n.Cast(arrow.PrimitiveTypes.Float64).Mul(q).Ceil().Sub(1.0), 0.0), Expr{}, nil
+	},
+}
+
+func place(q float64, n Expr) Expr { return n.Sub(1).Cast(arrow.PrimitiveTypes.Float64).Mul(q) }
+
+// quantileWith is [Expr.QuantileWith].
+func (e Expr) quantileWith(q float64, interpolation string) Expr {
+	position, ok := interpolations[interpolation]
+	if !ok || !(q >= 0 && q <= 1) {
+		known := slices.Sorted(maps.Keys(interpolations))
+		e.misuse = []error{fmt.Errorf("a quantile of %v with interpolation %q, expected 0 to 1 and one of %s", q, interpolation, strings.Join(known, ", "))}
+		return e
+	}
+	list := e.List().SkipNulls()
+	low, high, share := position(q, list.ListLength())
+	sorted := list.ListSort()
+	at := func(place Expr) Expr {
+		return sorted.ListFilter(ElementIndex().Eq(place.Cast(arrow.PrimitiveTypes.Int64))).ListGet(0)
+	}
+	if share == nil {
+		return at(low)
+	}
+	lower := at(low).Cast(arrow.PrimitiveTypes.Float64)
+	return lower.Add(at(high).Cast(arrow.PrimitiveTypes.Float64).Sub(lower).Mul(share))
+}
+
+// frequencies returns the lists of the distinct values in order and of their numbers: the runs of sorted values.
+func (e Expr) frequencies() (values, counts Expr) {
+	sorted := e.List().SkipNulls().ListSort()
+	before := ConcatList(sorted.ListSlice(0, 1), sorted)
+	value, previous := Element().Field("value"), Element().Field("before")
+	begins := ListZip(sorted.As("value"), before.As("before")).
+		ListEval(If(ElementIndex().Eq(0).Or(value.Ne(previous)).And(ElementIndex().Lt(sorted.ListLength())), ElementIndex(), nil)).
+		ListFilter(Element().IsValid())
+	ends := ConcatList(begins.ListSlice(1, math.MaxInt32), sorted.ListLength())
+	counts = ListZip(ends.As("end"), begins.As("begin")).ListEval(Element().Field("end").Sub(Element().Field("begin"))).ListFilter(Element().IsValid())
+	return sorted.ListUnique(), counts
+}
+
+// entropy is [Expr.Entropy].
+func (e Expr) entropy() Expr {
+	_, counts := e.frequencies()
+	n := e.Count().Cast(arrow.PrimitiveTypes.Float64)
+	number := Element().Cast(arrow.PrimitiveTypes.Float64)
+	return n.Log2().Sub(counts.ListEval(number.Mul(number.Log2())).ListSum().Div(n))
+}
+
+// histogram is [Expr.Histogram].
+func (e Expr) histogram() Expr { return MapOf(e.frequencies()) }
+
 // factorial is [Expr.Factorial], of the numbers that int64 holds.
 func (e Expr) factorial() Expr {
 	const most = 20
@@ -67,6 +140,14 @@ func concatWith(separator string, values []any) Expr {
 		}
 		return expr.Concat(parts...).TrimPrefix(expr.Lit(separator))
 	}, operands(values)...)
+}
+
+// formatted is a text with values in the places of a pattern.
+func formatted(f func(pattern string, values ...expr.Expr) expr.Expr, pattern string, values []any) Expr {
+	if len(values) == 0 {
+		return unary(Lit(true), func(expr.Expr) expr.Expr { return f(pattern) })
+	}
+	return apply(func(list []expr.Expr) expr.Expr { return f(pattern, list...) }, operands(values)...)
 }
 
 // operands returns expressions of values.

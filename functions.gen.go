@@ -478,18 +478,18 @@ func (e Expr) ParseDuration(form string, to arrow.DataType) Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return text.ParseDuration(e, form, to) })
 }
 
-// HasPrefix reports whether a string begins with x.
-func (e Expr) HasPrefix(x any) Expr { return binary(e, x, expr.Expr.HasPrefix) }
+// HasPrefix reports whether a string begins with x. The host finds an x that is no literal.
+func (e Expr) HasPrefix(x any) Expr { return binary(e, x, text.HasPrefix) }
 
-// HasSuffix reports whether a string ends with x.
-func (e Expr) HasSuffix(x any) Expr { return binary(e, x, expr.Expr.HasSuffix) }
+// HasSuffix reports whether a string ends with x. The host finds an x that is no literal.
+func (e Expr) HasSuffix(x any) Expr { return binary(e, x, text.HasSuffix) }
 
-// Contains reports whether a string contains x, a literal.
-func (e Expr) Contains(x any) Expr { return binary(e, x, expr.Expr.Contains) }
+// Contains reports whether a string contains x. The host finds an x that is no literal.
+func (e Expr) Contains(x any) Expr { return binary(e, x, text.Contains) }
 
-// Find is the position of x, a literal, in a string: in characters from 1, and 0 if the string does
-// not contain it.
-func (e Expr) Find(x any) Expr { return binary(e, x, expr.Expr.Find) }
+// Find is the position of x in a string: in characters from 1, and 0 if the string does not contain
+// it. The host finds an x that is no literal.
+func (e Expr) Find(x any) Expr { return binary(e, x, text.FindText) }
 
 // CountOf is the number of occurrences of x, a literal, in a string.
 func (e Expr) CountOf(x any) Expr { return binary(e, x, expr.Expr.Count) }
@@ -548,6 +548,26 @@ func (e Expr) IsASCII() Expr { return unary(e, text.IsASCII) }
 // EditDistance is the number of characters to insert, remove or replace to make a string x: the
 // distance of Levenshtein. It is null if the shorter one has more than 256 characters.
 func (e Expr) EditDistance(x any) Expr { return binary(e, x, text.EditDistance) }
+
+// JaroSimilarity is the similarity of Jaro of two strings, 0 to 1, by their characters.
+func (e Expr) JaroSimilarity(x any) Expr { return binary(e, x, text.JaroSimilarity) }
+
+// JaroWinklerSimilarity is JaroSimilarity, raised for a common beginning of up to four characters
+// if it is above 0.7.
+func (e Expr) JaroWinklerSimilarity(x any) Expr { return binary(e, x, text.JaroWinklerSimilarity) }
+
+// JaccardSimilarity is the number of different characters that two strings share, divided by that
+// of those in either.
+func (e Expr) JaccardSimilarity(x any) Expr { return binary(e, x, text.JaccardSimilarity) }
+
+// XXH3 is the hash of 64 bits of xxHash's XXH3 of the bytes of a string. [Hash] takes columns of
+// any types, and devices compute it.
+func (e Expr) XXH3() Expr { return unary(e, text.XXH3) }
+
+// Murmur3 is the hash of 32 bits of MurmurHash3 of the bytes of a string, with a seed.
+func (e Expr) Murmur3(seed int) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return text.Murmur3(e, seed) })
+}
 
 // Substring is length characters of a string from number start on, the first is 1, or from the end
 // for a negative start.
@@ -643,10 +663,95 @@ func (e Expr) Unhex() Expr { return unary(e, text.Unhex) }
 // Unbase64 is the bytes of a string in base64, as binary. It is null for other strings.
 func (e Expr) Unbase64() Expr { return unary(e, text.Unbase64) }
 
+// SubstringAt is Substring from a start and of a length that are computed. A negative length is 0.
+func (e Expr) SubstringAt(start, length any) Expr {
+	return apply(func(list []expr.Expr) expr.Expr { return list[0].SubstringAt(list[1], list[2]) }, e, operand(start), operand(length))
+}
+
+// Translate is a string with each character of from replaced by the one at the same place in to, or
+// removed if to is shorter.
+func (e Expr) Translate(from, to string) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return text.Translate(e, from, to) })
+}
+
+// Normalize is a string in a normal form of Unicode: NFC, NFD, NFKC or NFKD.
+func (e Expr) Normalize(form string) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return text.Normalize(e, form) })
+}
+
+// FoldCase is a string in the form in which strings are equal that differ in case alone: "ß"
+// becomes "ss".
+func (e Expr) FoldCase() Expr { return unary(e, text.FoldCase) }
+
+// StripAccents is a string without the marks on its letters, in form NFC.
+func (e Expr) StripAccents() Expr { return unary(e, text.StripAccents) }
+
+// MD5 is the digest of the bytes of a string as 32 hexadecimal digits.
+func (e Expr) MD5() Expr { return unary(e, text.MD5) }
+
+// SHA1 is the digest of the bytes of a string as 40 hexadecimal digits.
+func (e Expr) SHA1() Expr { return unary(e, text.SHA1) }
+
+// SHA256 is the digest of the bytes of a string as 64 hexadecimal digits.
+func (e Expr) SHA256() Expr { return unary(e, text.SHA256) }
+
+// JSONGet is the value at a path of a JSON text, as JSON without white space. Paths are
+// $.name[0].other, with negative numbers from the end and names in double quotes if they have other
+// characters; a text without $ is the name of a member.
+func (e Expr) JSONGet(path string) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return text.JSONGet(e, path) })
+}
+
+// JSONText is JSONGet as text: strings without quotes and escapes, null for JSON's null. A cast
+// makes numbers and booleans of it.
+func (e Expr) JSONText(path string) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return text.JSONText(e, path) })
+}
+
+// JSONType is "object", "array", "string", "number", "boolean" or "null", the type of the value at
+// a path of a JSON text.
+func (e Expr) JSONType(path string) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return text.JSONType(e, path) })
+}
+
+// FormatText is a text with values in place of {} and {:SPEC}, where SPEC is flags, a width, a
+// precision and one of the letters of [Printf]. {{ and }} are braces.
+func FormatText(pattern string, values ...any) Expr { return formatted(text.Format, pattern, values) }
+
+// Printf is a text with values in place of verbs, as C and Go have them: %d, %x, %X and %o of
+// integers, %f, %e and %g of numbers, %s of strings, numbers and booleans, with the flags -, +,
+// space and 0, a width and a precision. %% is a percent sign.
+func Printf(pattern string, values ...any) Expr { return formatted(text.Printf, pattern, values) }
+
 // Split is the list of the parts of a string between occurrences of a separator of one byte or
 // more.
 func (e Expr) Split(separator string) Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return nested.Split(e, separator) })
+}
+
+// ExtractAllRegex is the list of the texts of a group of all matches of a regular expression that
+// do not overlap. Group 0 is the match. An element is null if the group takes no part in the match.
+func (e Expr) ExtractAllRegex(pattern string, group int) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return text.ExtractAll(e, pattern, group) })
+}
+
+// SplitRegex is the list of the parts of a string between the matches of a regular expression. An
+// empty string is one empty part.
+func (e Expr) SplitRegex(pattern string) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return text.SplitRegex(e, pattern) })
+}
+
+// Words is the list of the words of a string: the longest runs of letters, their marks and digits.
+func (e Expr) Words() Expr { return unary(e, text.Words) }
+
+// JSONKeys is the list of the names of the members of the object at a path of a JSON text.
+func (e Expr) JSONKeys(path string) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return text.JSONKeys(e, path) })
+}
+
+// JSONElements is the list of the elements, as JSON, of the array at a path of a JSON text.
+func (e Expr) JSONElements(path string) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return text.JSONElements(e, path) })
 }
 
 // SplitFields is a struct of the first parts of a string between occurrences of a separator of one
@@ -768,6 +873,25 @@ func (e Expr) ListAll() Expr {
 // Field is a field of a struct.
 func (e Expr) Field(name string) Expr { return e.field(name) }
 
+// WithField is a struct with another value of a field, or with a further field behind its own.
+func (e Expr) WithField(name string, value any) Expr {
+	return binary(e, value, func(e, value expr.Expr) expr.Expr { return nested.WithField(e, name, value) })
+}
+
+// MapOf is the map of lists of keys and of values at the same positions. Keys that are null are
+// left out, and values that are missing are null.
+func MapOf(keys, values Expression) Expr {
+	return binary(keys.expression(), values.expression(), nested.Map)
+}
+
+// MapFromEntries is the map of a list of structs of the fields key and value. Entries without a key
+// are left out.
+func (e Expr) MapFromEntries() Expr { return unary(e, nested.MapFromEntries) }
+
+// MapEntries is the list of the entries of a map. [Expr.ListEval] of Element().Field("key") has its
+// keys.
+func (e Expr) MapEntries() Expr { return unary(e, nested.Entries) }
+
 // MapGet is the value of the first entry of a map with a key, a Go value. It is null without such
 // an entry.
 func (e Expr) MapGet(key any) Expr {
@@ -798,6 +922,15 @@ func (e Expr) Sum() Expr { return aggregate(plan.Aggregation{Function: "sum"}, e
 
 // Product is the product of integers, which wraps around.
 func (e Expr) Product() Expr { return aggregate(plan.Aggregation{Function: "product"}, e) }
+
+// BitwiseAnd is the bits that all values have.
+func (e Expr) BitwiseAnd() Expr { return e.BitNot().BitwiseOr().BitNot() }
+
+// BitwiseOr is the bits that one value or more has.
+func (e Expr) BitwiseOr() Expr { return aggregate(plan.Aggregation{Function: "bitwise_or"}, e) }
+
+// BitwiseXor is the bits that an odd number of values has.
+func (e Expr) BitwiseXor() Expr { return aggregate(plan.Aggregation{Function: "bitwise_xor"}, e) }
 
 // Mean is the arithmetic mean. That of decimals has four more digits behind the point, of at most
 // 38, and is rounded half away from zero.
@@ -832,6 +965,19 @@ func (e Expr) Quantile(q float64) Expr {
 // GeometricMean is the root of the product of the values, by their logarithms: NaN with a negative
 // value.
 func (e Expr) GeometricMean() Expr { return e.Log().Mean().Exp() }
+
+// QuantileWith is a quantile with a choice between values: lower, higher, nearest, midpoint and
+// linear are those of NumPy and Polars, discrete is the first value up to which a fraction q of the
+// values lies. Midpoint and linear are of numbers.
+func (e Expr) QuantileWith(q float64, interpolation string) Expr {
+	return e.quantileWith(q, interpolation)
+}
+
+// Entropy is Shannon's entropy of the frequencies of the values, in bits.
+func (e Expr) Entropy() Expr { return e.entropy() }
+
+// Histogram is the map of the distinct values, in order, to their numbers, int64.
+func (e Expr) Histogram() Expr { return e.histogram() }
 
 // Mad is the median absolute deviation: the median of the distances of the values from their
 // median.
@@ -950,6 +1096,12 @@ func (e Expr) Lead(n int) Expr {
 func (e Expr) Nth(n int) Expr {
 	return aggregate(plan.Aggregation{Function: "nth", Count: int64(n)}, e)
 }
+
+// LagOr is Lag with the value x for the first n rows of a partition.
+func (e Expr) LagOr(n int, x any) Expr { return If(e.IsNull().Lag(n).IsNull(), x, e.Lag(n)) }
+
+// LeadOr is Lead with the value x for the last n rows of a partition.
+func (e Expr) LeadOr(n int, x any) Expr { return If(e.IsNull().Lead(n).IsNull(), x, e.Lead(n)) }
 
 // Difference is the value minus that n rows before in the partition.
 func (e Expr) Difference(n int) Expr { return e.Sub(e.Lag(n)) }

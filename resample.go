@@ -11,6 +11,7 @@ type Resampled struct {
 	query Query
 	at    bind.Expr
 	every any
+	hop   bind.Hop
 	by    []bind.Expr
 }
 
@@ -21,7 +22,39 @@ type Resampled struct {
 //
 //	readings.Resample(ts, 15*time.Minute, sensor).Agg(value.Mean())
 func (q Query) Resample(at Expression, every any, by ...Expression) Resampled {
-	return Resampled{q, at.expression().bound(), every, arguments(by)}
+	return Resampled{query: q, at: at.expression().bound(), every: every, by: arguments(by)}
+}
+
+// Span gives the windows a length of their own, as every of [Query.Resample] is one: windows with a span above every
+// overlap, and a row is in several; below it there are gaps. A calendar has a span of days or weeks for days or weeks,
+// and of months, quarters or years for these. Windows are those that contain a row, and those between them.
+//
+//	readings.Resample(ts, 5*time.Minute).Span(time.Hour).Agg(value.Mean())
+func (r Resampled) Span(span any) Resampled {
+	r.hop.Span = span
+	if c, ok := span.(Calendar); ok {
+		r.hop.Span = c.calendar
+	}
+	return r
+}
+
+// Offset moves the beginnings of all windows, by a time.Duration or an integer. Calendars have none: see
+// [Calendar.WeeksFrom].
+func (r Resampled) Offset(by any) Resampled {
+	r.hop.Offset = by
+	return r
+}
+
+// Closed is the ends that belong to a window: "left", the default, "right", "both" or "none".
+func (r Resampled) Closed(ends string) Resampled {
+	r.hop.Closed = ends
+	return r
+}
+
+// Label is the end of the window that the result has: "left", the default, or "right".
+func (r Resampled) Label(end string) Resampled {
+	r.hop.Label = end
+	return r
 }
 
 // Agg makes a row for each window from the first to the last one with rows, in order: the keys
@@ -33,7 +66,7 @@ func (r Resampled) Agg(aggregates ...Expression) Query {
 	if c, ok := every.(Calendar); ok {
 		every = c.calendar
 	}
-	return r.query.then(bind.Resample(r.at, every, r.by, arguments(aggregates)))
+	return r.query.then(bind.Resample(r.at, every, r.hop, r.by, arguments(aggregates)))
 }
 
 // Calendar is a length of time windows in days, weeks, months, quarters or years, which do not

@@ -1,8 +1,11 @@
 package gpuframe
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arrays/govalue"
 	"github.com/gpuframe/gpuframe/internal/query/bind"
 )
 
@@ -19,6 +22,34 @@ func (q Query) Unpivot(columns []string, keep ...string) Query {
 //	sales.GroupBy(day).Pivot(city, []any{"Oslo", "Bern"}, revenue.Sum())
 func (g Grouped) Pivot(on Expression, values []any, aggregate Expression) Query {
 	return g.query.then(bind.Pivot(g.keys, pivoted(on, values, aggregate), g.options))
+}
+
+// mostPivoted is the most values of [Grouped.PivotAll].
+const mostPivoted = 1000
+
+// PivotAll is [Grouped.Pivot] on all values of an expression, in order, null last. It runs the query once to find
+// them; the query that it returns runs it again. More than 1,000 values are an error.
+func (g Grouped) PivotAll(ctx context.Context, on, aggregate Expression, options ...RunOption) (Query, error) {
+	key := on.expression().As("value")
+	distinct, err := g.query.Select(key).Distinct().Sort(Col("value")).Head(mostPivoted+1).Collect(ctx, options...)
+	if err != nil {
+		return Query{}, err
+	}
+	record, err := distinct.take(ctx)
+	if err != nil {
+		return Query{}, queryError(err)
+	}
+	defer record.Release()
+	if record.NumRows() > mostPivoted {
+		return Query{}, fmt.Errorf("gpuframe: pivot on %v: it has more than %d values, expected fewer: Filter some, or give those to Pivot: %w", on.expression(), mostPivoted, device.ErrInvalidValue)
+	}
+	values := make([]any, record.NumRows())
+	for i := range values {
+		if record.Column(0).IsValid(i) {
+			values[i] = govalue.Of(record.Column(0))(i)
+		}
+	}
+	return g.Pivot(on, values, aggregate), nil
 }
 
 // CrossTab counts rows: it makes a row for each value of rows, in order, and a column for each

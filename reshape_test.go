@@ -27,7 +27,7 @@ func TestDescribe(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{
 			"count 6 5 6", "null_count 0 1 0", "mean (null) 62 3.5", "std (null) 31.144823004794873 1.8708286933869707",
-			"min (null) 10 1", "25% (null) 60 2.25", "50% (null) 70 3.5", "75% (null) 80 4.75", "max (null) 90 6",
+			"min Bern 10 1", "25% (null) 60 2.25", "50% (null) 70 3.5", "75% (null) 80 4.75", "max Rome 90 6",
 		}, collect(t, f.Query()))
 		require.NoError(t, f.Release())
 	})

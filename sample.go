@@ -18,10 +18,18 @@ type SampleOptions struct {
 	// By makes strata: the fraction or the number of rows is that of each group of rows with
 	// equal values. It does not go with Replace.
 	By []Expression
+	// Weight makes rows of a sample without replacement more likely in proportion to a number: each row is drawn
+	// among those that are left. Rows with a weight of null, NaN, zero or less are left out. It is of
+	// [Query.SampleRows], and of [Query.Sample] with By, which keeps the fraction of the rows with a weight.
+	Weight Expression
 }
 
 func (o SampleOptions) bound() bind.SampleOptions {
-	return bind.SampleOptions{Seed: o.Seed, Replace: o.Replace, By: arguments(o.By)}
+	bound := bind.SampleOptions{Seed: o.Seed, Replace: o.Replace, By: arguments(o.By)}
+	if o.Weight != nil {
+		bound.Weight = o.Weight.expression().bound()
+	}
+	return bound
 }
 
 // Sample keeps a random part of the rows, in their order: each with a probability, so the

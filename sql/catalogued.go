@@ -12,8 +12,9 @@ import (
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
-// otherMeanings are functions of the catalog whose names mean something else in SQL: the hash of DuckDB has other values.
-var otherMeanings = []string{"hash"}
+// otherMeanings are functions of the catalog whose names mean something else in SQL: the hash of DuckDB has other values,
+// and its types of JSON have other names.
+var otherMeanings = []string{"hash", "json_type"}
 
 // catalogued returns the function of the catalog that a call has which the tables of this package lack: one of a kind, with
 // operands and literals as its arguments.

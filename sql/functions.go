@@ -120,17 +120,7 @@ func init() { // the functions refer to the table
 		"ltrim":             trimmed(true, false),
 		"rtrim":             trimmed(false, true),
 		"concat":            {1, many, concat},
-		"substring":         {2, 3, substring},
-		"substr":            {2, 3, substring},
 		"left":              {2, 2, left},
-		"strpos":            ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.Find(x) }),
-		"instr":             ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.Find(x) }),
-		"position":          {2, 2, position},
-		"contains":          ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.Contains(x) }),
-		"starts_with":       ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.HasPrefix(x) }),
-		"prefix":            ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.HasPrefix(x) }),
-		"ends_with":         ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.HasSuffix(x) }),
-		"suffix":            ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.HasSuffix(x) }),
 		"regexp_matches":    ofTextWith(gpuframe.Expr.MatchesRegex),
 		"regexp_full_match": ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.MatchesRegex("^(?:" + x + ")$") }),
 		"replace": ofText(2, func(t *translation, at *tree.Call, e gpuframe.Expr, list []value) gpuframe.Expr {
@@ -150,10 +140,6 @@ func init() { // the functions refer to the table
 		"split_part":     {3, 3, splitPart},
 		"concat_ws":      {2, many, concatWith},
 		"regexp_extract": {2, 3, regexExtract},
-		"md5": {1, 1, func(t *translation, at *tree.Call, _ []value) value {
-			t.fail(at, "md5 is not supported")
-			return value{}
-		}},
 
 		"date_part":    {2, 2, datePartCall},
 		"datepart":     {2, 2, datePartCall},
@@ -179,6 +165,7 @@ func init() { // the functions refer to the table
 	for _, name := range []string{"year", "quarter", "month", "day", "hour", "minute", "second", "week", "isodow", "isoyear", "weekday", "epoch"} {
 		functions[name] = part(name)
 	}
+	maps.Copy(functions, textFunctions())
 	maps.Copy(functions, listFunctions())
 	maps.Copy(functions, integerFunctions())
 }
@@ -429,21 +416,6 @@ func trimmed(start, end bool) function {
 	}}
 }
 
-// substring is a part of a text from a character on, the first is 1.
-func substring(t *translation, at *tree.Call, list []value) value {
-	start, length := t.whole(at, list[1], "the first character"), 1<<31-1
-	if len(list) > 2 {
-		length = t.whole(at, list[2], "the number of characters")
-	}
-	if length < 0 {
-		t.fail(at, "a negative number of characters is not supported")
-	}
-	if start == 0 { // a place before the first character
-		start, length = 1, max(0, length-1)
-	}
-	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].Substring(start, length) }, list[0])
-}
-
 // left is the first characters of a text.
 func left(t *translation, at *tree.Call, list []value) value {
 	n := t.whole(at, list[1], "the number of characters")
@@ -521,12 +493,6 @@ func regexExtract(t *translation, at *tree.Call, list []value) value {
 // bitXor is the exclusive or of integers.
 func bitXor(t *translation, at *tree.Call, list []value) value {
 	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].BitXor(e[1]) }, t.widened(at, list[0]), t.widened(at, t.settled(list[1])))
-}
-
-// position is the place of the first text in the second one.
-func position(t *translation, at *tree.Call, list []value) value {
-	needle := t.literalText(at, list[0], "the text to find")
-	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].Find(needle) }, list[1])
 }
 
 // regexReplace replaces all matches. Without the option g DuckDB replaces the first.

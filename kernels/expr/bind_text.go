@@ -51,6 +51,8 @@ func (b *binder) text(op exprtree.Op, operands []operand) (*exprtree.Node, error
 		return b.byteRange(x, position(0), b.node(exprtree.SpaceEnd, int64Type, x)), nil
 	case substring:
 		return b.substring(x, operands[1].open, operands[2].open)
+	case substringAt:
+		return b.substringAt(x, operands[1].node, operands[2].node), nil
 	case capitalize:
 		return b.capitalize(x), nil
 	case repeat:
@@ -241,12 +243,25 @@ func (b *binder) substring(x *exprtree.Node, start, length *node) (*exprtree.Nod
 	return b.byteRange(x, begin, end), nil
 }
 
+// substringAt is substring of columns: a negative length is 0.
+func (b *binder) substringAt(x, start, length *exprtree.Node) *exprtree.Node {
+	isPositive := b.node(exprtree.Less, boolean, position(0), start)
+	first := b.node(exprtree.IfElse, int64Type, isPositive, b.node(exprtree.Subtract, int64Type, start, position(1)), start)
+	isBefore := b.node(exprtree.Equal, boolean, start, position(0))
+	shorter := b.node(exprtree.IfElse, int64Type, isBefore, b.node(exprtree.Subtract, int64Type, length, position(1)), length)
+	count := b.node(exprtree.IfElse, int64Type, b.node(exprtree.Less, boolean, shorter, position(0)), position(0), shorter)
+	behind := b.node(exprtree.Add, int64Type, first, count)
+	isCounted := b.node(exprtree.Equal, boolean, b.node(exprtree.Less, boolean, behind, position(0)), b.node(exprtree.Less, boolean, first, position(0)))
+	end := b.node(exprtree.IfElse, int64Type, isCounted, b.node(exprtree.CharOffset, int64Type, x, behind), textEnd())
+	return b.byteRange(x, b.node(exprtree.CharOffset, int64Type, x, first), end)
+}
+
 // textOp reports whether text binds an operation.
 func textOp(op exprtree.Op) bool {
 	switch op {
 	case splitPart, padStart, padEnd, capitalize, repeat, count, trimPrefix, trimSuffix:
 		return true
-	case exprtree.LengthBytes, exprtree.LengthChars, exprtree.Upper, exprtree.Lower, exprtree.Reverse, exprtree.Replace, contains, find, like, substring, trim, trimStart, trimEnd:
+	case exprtree.LengthBytes, exprtree.LengthChars, exprtree.Upper, exprtree.Lower, exprtree.Reverse, exprtree.Replace, contains, find, like, substring, substringAt, trim, trimStart, trimEnd:
 		return true
 	}
 	return false

@@ -63,6 +63,7 @@ const (
 	find
 	like
 	substring
+	substringAt
 	trim
 	trimStart
 	trimEnd

@@ -42,6 +42,12 @@ func (e Expr) Substring(start, length int) Expr {
 	return makeMany(substring, e, Lit(start), Lit(length))
 }
 
+// SubstringAt is [Expr.Substring] from a start and of a length that are computed. A negative length is 0, and
+// a null start or length gives null.
+func (e Expr) SubstringAt(start, length Expr) Expr {
+	return makeMany(substringAt, e, start.Cast(int64Type), length.Cast(int64Type))
+}
+
 // Trim is e, a string, without the white space at both ends, as Unicode defines it.
 func (e Expr) Trim() Expr { return make1(trim, e) }
 

@@ -113,7 +113,7 @@ func (n *node) name() string {
 		return "find"
 	case like:
 		return "like"
-	case substring:
+	case substring, substringAt:
 		return "substring"
 	case trim:
 		return "trim"

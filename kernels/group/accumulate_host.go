@@ -184,7 +184,7 @@ func (h *hostReader) load(b *block, begin int) {
 		if h.term == crossed {
 			h.other.floats(b.y, begin)
 		}
-	case sumIntegers, products:
+	case sumIntegers, products, bitsOr, bitsXor:
 		h.in.integers(b.x, begin)
 	case greatest:
 		if h.in.form.isFloat() {
@@ -225,6 +225,14 @@ func (h *hostReader) addBlock(states []uint64, b *block, begin int) {
 		for _, i := range b.taken {
 			to := &states[b.numbers[i]]
 			*to = (*to^1)*b.x[i] ^ 1
+		}
+	case h.kind == bitsOr:
+		for _, i := range b.taken {
+			states[b.numbers[i]] |= b.x[i]
+		}
+	case h.kind == bitsXor:
+		for _, i := range b.taken {
+			states[b.numbers[i]] ^= b.x[i]
 		}
 	case h.kind == greatest:
 		for _, i := range b.taken {

@@ -32,6 +32,8 @@ func TestOneGroup(t *testing.T) {
 	}
 	add(group.CountAll(), "rows")
 	add(group.Product(expr.Col("i16")), "product")
+	add(group.BitOr(expr.Col("i16")), "bit or")
+	add(group.BitXor(expr.Col("i16")), "bit xor")
 	add(group.Max(expr.Col("day")), "day")
 	eachDevice(t, func(t *testing.T, mgr *memory.Manager) {
 		for _, n := range []int{1, 2, 63, 64, 65, 511, 512, 513, 1300} {

@@ -7,7 +7,7 @@ import (
 
 // stateWords is the number of words of the states.
 var stateWords = [...]int{
-	countRows: 1, sumIntegers: 2, sumDecimals: 3, products: 1, greatest: 1, firstGreatest: 2, sumFloats: sumBins + sumBinCount,
+	countRows: 1, sumIntegers: 2, sumDecimals: 3, products: 1, greatest: 1, firstGreatest: 2, sumFloats: sumBins + sumBinCount, bitsOr: 1, bitsXor: 1,
 }
 
 // power returns the number of factors.
@@ -161,6 +161,10 @@ func mergeStates(kind accumulatorKind, state, other []uint64) {
 		addWide(state, wide(other))
 	case products:
 		state[0] = (state[0]^1)*(other[0]^1) ^ 1
+	case bitsOr:
+		state[0] |= other[0]
+	case bitsXor:
+		state[0] ^= other[0]
 	case greatest:
 		state[0] = max(state[0], other[0])
 	case firstGreatest:

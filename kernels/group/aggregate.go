@@ -60,6 +60,8 @@ const (
 	join
 	largest
 	smallest
+	bitOr
+	bitXor
 	functions
 )
 
@@ -69,6 +71,7 @@ var functionNames = [functions]string{
 	rowOfMinimum: "arg_min", rowOfMaximum: "arg_max", first: "first", last: "last", median: "median", quantile: "quantile",
 	countDistinct: "count_distinct", mode: "mode", covariance: "covariance", correlation: "correlation", skewness: "skewness", kurtosis: "kurtosis",
 	anyValue: "any_value", collect: "collect", join: "join", largest: "largest", smallest: "smallest",
+	bitOr: "bit_or", bitXor: "bit_xor",
 }
 
 // Sum is the sum of an expression's values. A sum of integers, decimals or durations that
@@ -78,6 +81,12 @@ func Sum(e expr.Expr) Aggregate { return Aggregate{function: sum, value: e} }
 // Product is the product of integers. It wraps around. Products of floats depend on the
 // order of the rows and are refused.
 func Product(e expr.Expr) Aggregate { return Aggregate{function: product, value: e} }
+
+// BitOr is the bits that one of an expression's integers or more has.
+func BitOr(e expr.Expr) Aggregate { return Aggregate{function: bitOr, value: e} }
+
+// BitXor is the bits that an odd number of an expression's integers has.
+func BitXor(e expr.Expr) Aggregate { return Aggregate{function: bitXor, value: e} }
 
 // Min is the smallest of an expression's values, of any type with an order.
 func Min(e expr.Expr) Aggregate { return Aggregate{function: minimum, value: e} }

@@ -71,7 +71,7 @@ func TestFewRows(t *testing.T) {
 }
 
 // fewFunctions are the names of models that one launch computes.
-var fewFunctions = []string{"count all", "count", "count null", "sum", "product", "min", "max", "arg min", "arg max", "any", "all"}
+var fewFunctions = []string{"count all", "count", "count null", "sum", "product", "bit or", "bit xor", "min", "max", "arg min", "arg max", "any", "all"}
 
 // checkFew is check with at most some of the aggregates.
 func (d *drawn) checkFew(t *testing.T, query group.Query, options group.ByOptions, takes func(row int) bool, most int) {

@@ -136,6 +136,30 @@ func integerOrBool(t arrow.DataType) bool {
 	return arrow.IsInteger(t.ID()) || t.ID() == arrow.BOOL
 }
 
+func isInteger(t arrow.DataType) bool { return arrow.IsInteger(t.ID()) }
+
+// bitsOf combines the bits of values, extended to 64 bits by their sign.
+func bitsOf(combine func(a, b uint64) uint64) func(c modelColumn, rows, _ []int) string {
+	return func(c modelColumn, rows, _ []int) string {
+		if len(rows) == 0 {
+			return isNull
+		}
+		bits := uint64(0)
+		for _, row := range rows {
+			x, _ := c.exact(row)
+			if x.Sign() < 0 {
+				bits = combine(bits, uint64(x.Num().Int64()))
+			} else {
+				bits = combine(bits, x.Num().Uint64())
+			}
+		}
+		if arrow.IsSignedInteger(c.values.DataType().ID()) {
+			return strconv.FormatInt(int64(bits), 10)
+		}
+		return strconv.FormatUint(bits, 10)
+	}
+}
+
 func ordered(t arrow.DataType) bool { return t.ID() != arrow.DICTIONARY }
 
 // integerText returns an integer, or null if it does not fit.
@@ -161,6 +185,8 @@ var modelAggregates = []modelled{
 		numbers, _ := c.numbers(rows)
 		return integerText(sumOf(numbers).Num(), c.values.DataType())
 	}},
+	{"bit or", group.BitOr, isInteger, bitsOf(func(a, b uint64) uint64 { return a | b })},
+	{"bit xor", group.BitXor, isInteger, bitsOf(func(a, b uint64) uint64 { return a ^ b })},
 	{"product", group.Product, integerOrBool, func(c modelColumn, rows, _ []int) string {
 		if len(rows) == 0 {
 			return isNull

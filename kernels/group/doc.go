@@ -36,6 +36,7 @@
 // empty. The types are those of package reduce, and:
 //
 //	Sum, Product, Mean, Count, …    as in package reduce; no products of floats
+//	BitOr, BitXor                   integers                            the same
 //	Min, Max                        any type with an order              the same
 //	First, Last, AnyValue           any type                            the same
 //	Mode                            types of keys                       the same

@@ -319,6 +319,10 @@ const (
 	firstGreatest
 	// sumFloats is described in exact_sum.go.
 	sumFloats
+	// bitsOr has the bits that a value has.
+	bitsOr
+	// bitsXor has the bits that an odd number of values has.
+	bitsXor
 )
 
 // packedDigitLayout is a key as a digit of a packed key.

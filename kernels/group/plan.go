@@ -326,6 +326,14 @@ func (p *plan) numeric(o *output) error {
 		}
 		o.makes(integerResult(class), finishProduct)
 		a = o.reads(products)
+	case bitOr, bitXor:
+		if class != layout.Signed && class != layout.Unsigned {
+			return refusal(t)
+		}
+		o.makes(t, finishCount)
+		if a = o.reads(bitsXor); function == bitOr {
+			a.kind = bitsOr
+		}
 	case anyTrue, allTrue:
 		if class != layout.Boolean {
 			return refusal(t)

@@ -74,16 +74,22 @@ func (f field) Run(ctx context.Context, operands []*column.Column, options kerne
 	if !op.Nullable(parent) {
 		return child, nil
 	}
+	masked, err := whereValid(ctx, parent, child, options)
+	return release.OnError(masked, err, child.Release())
+}
+
+// whereValid returns values that are null where structs are.
+func whereValid(ctx context.Context, structs, values *column.Column, options kernels.Options) (*column.Column, error) {
 	// The mask is true for valid structs and null for the others.
 	mask, err := column.New(column.Data{
-		Type: arrow.FixedWidthTypes.Boolean, Length: parent.Len(), Offset: parent.Offset(), Rows: parent.RowCount(),
-		NullCount: column.UnknownNullCount, Buffers: []column.Bytes{parent.Buffer(0), parent.Buffer(0)},
+		Type: arrow.FixedWidthTypes.Boolean, Length: structs.Len(), Offset: structs.Offset(), Rows: structs.RowCount(),
+		NullCount: column.UnknownNullCount, Buffers: []column.Bytes{structs.Buffer(0), structs.Buffer(0)},
 	})
 	if err != nil {
-		return release.OnError(child, err)
+		return nil, err
 	}
-	masked, err := selection.Choose(ctx, mask, child, child, options)
-	return release.OnError(masked, err, mask.Release(), child.Release())
+	masked, err := selection.Choose(ctx, mask, values, values, options)
+	return release.OnError(masked, err, mask.Release())
 }
 
 // counted returns a column with another row count. It takes over the column.

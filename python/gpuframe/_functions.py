@@ -43,6 +43,14 @@ class Aggregates(Calls):
         """The product of integers, which wraps around."""
         return self._call("product")
 
+    def bitwise_or(self) -> Expr:
+        """The bits that one value or more has."""
+        return self._call("bitwise_or")
+
+    def bitwise_xor(self) -> Expr:
+        """The bits that an odd number of values has."""
+        return self._call("bitwise_xor")
+
     def mean(self) -> Expr:
         """The arithmetic mean. That of decimals is a decimal with four more digits."""
         return self._call("mean")
@@ -62,10 +70,6 @@ class Aggregates(Calls):
     def median(self) -> Expr:
         """The middle of the sorted values, or the mean of the two in the middle."""
         return self._call("median")
-
-    def quantile(self, quantile: float) -> Expr:
-        """The value below which a fraction of the values lies. It is interpolated: Polars' interpolation="linear"."""
-        return self._call("quantile", q=float(quantile))
 
     def var(self) -> Expr:
         """The sample variance: the divisor is the number of values minus one."""
@@ -329,9 +333,25 @@ class Functions(Calls):
         """A field of a struct. Polars has ``struct.field``."""
         return self._call("field", name=name)
 
+    def with_field(self, name: str, value: IntoExpr) -> Expr:
+        """A struct with another value of a field, or with a further field. A str is a value. Polars has ``struct.with_fields``."""
+        return self._call("with_field", value, name=name)
+
+    def bitwise_and(self) -> Expr:
+        """The bits that all values have."""
+        return self._call("bitwise_and")
+
     def geometric_mean(self) -> Expr:
         """The root of the product of the values, by their logarithms."""
         return self._call("geometric_mean")
+
+    def entropy_bits(self) -> Expr:
+        """Shannon's entropy of the frequencies of the values, in bits. Polars' ``entropy`` is of values that are probabilities."""
+        return self._call("entropy")
+
+    def histogram(self) -> Expr:
+        """The map of the distinct values, in order, to their numbers. Polars has ``value_counts``."""
+        return self._call("histogram")
 
     def mad(self) -> Expr:
         """The median absolute deviation: the median of the distances of the values from their median."""
@@ -406,16 +426,16 @@ class StringFunctions(Calls):
         """The duration that the string has, or null: "iso8601" (P1DT2H3M4.5S), "go" (26h3m4.5s) or "clock" (26:03:04.5). Polars has none."""
         return self._call("parse_duration", form=form, type=type_name(dtype))
 
-    def starts_with(self, prefix: str) -> Expr:
-        """Whether the string begins with a text."""
+    def starts_with(self, prefix: IntoExpr) -> Expr:
+        """Whether the string begins with a text. A str is a text, not a column; the host finds texts of other expressions."""
         return self._call("has_prefix", prefix)
 
-    def ends_with(self, suffix: str) -> Expr:
-        """Whether the string ends with a text."""
+    def ends_with(self, suffix: IntoExpr) -> Expr:
+        """Whether the string ends with a text. A str is a text, not a column; the host finds texts of other expressions."""
         return self._call("has_suffix", suffix)
 
-    def contains(self, pattern: str) -> Expr:
-        """Whether the string contains a text, as with Polars' literal=True."""
+    def contains(self, pattern: IntoExpr) -> Expr:
+        """Whether the string contains a text, as with Polars' literal=True. A str is a text, not a column; the host finds texts of other expressions."""
         return self._call("contains", pattern)
 
     def count_matches(self, pattern: str) -> Expr:
@@ -469,6 +489,26 @@ class StringFunctions(Calls):
     def edit_distance(self, other: IntoExpr) -> Expr:
         """The number of characters to insert, remove or replace to make the string another. A str is a text, not a column."""
         return self._call("edit_distance", other)
+
+    def jaro_similarity(self, other: IntoExpr) -> Expr:
+        """The similarity of Jaro, 0 to 1. A str is a text, not a column."""
+        return self._call("jaro_similarity", other)
+
+    def jaro_winkler_similarity(self, other: IntoExpr) -> Expr:
+        """The similarity of Jaro and Winkler, 0 to 1. A str is a text, not a column."""
+        return self._call("jaro_winkler_similarity", other)
+
+    def jaccard_similarity(self, other: IntoExpr) -> Expr:
+        """The number of characters that two strings share, divided by that of those in either. A str is a text, not a column."""
+        return self._call("jaccard_similarity", other)
+
+    def xxh3(self) -> Expr:
+        """The hash of 64 bits of xxHash's XXH3 of the bytes."""
+        return self._call("xxh3")
+
+    def murmur3(self, seed: int = 0) -> Expr:
+        """The hash of 32 bits of MurmurHash3 of the bytes."""
+        return self._call("murmur3", seed=seed)
 
     def strip_chars(self) -> Expr:
         """The string without white space at both ends."""
@@ -530,9 +570,69 @@ class StringFunctions(Calls):
         """The string with a text in place of all matches of a regular expression; $1 or ${1} is a group, ${name} a named one, $$ a dollar sign."""
         return self._call("replace_regex", **{"pattern": pattern, "with": value})
 
+    def translate(self, source: str, target: str) -> Expr:
+        """The string with each character of one text replaced by the one at the same place in another, or removed. Polars has ``replace_many``."""
+        return self._call("translate", **{"from": source, "to": target})
+
+    def normalize(self, form: str = "NFC") -> Expr:
+        """The string in a normal form of Unicode: NFC, NFD, NFKC or NFKD."""
+        return self._call("normalize", form=form)
+
+    def fold_case(self) -> Expr:
+        """The string in the form in which strings are equal that differ in case alone, as Python's ``casefold``."""
+        return self._call("fold_case")
+
+    def strip_accents(self) -> Expr:
+        """The string without the marks on its letters."""
+        return self._call("strip_accents")
+
+    def md5(self) -> Expr:
+        """The digest of the bytes as 32 hexadecimal digits."""
+        return self._call("md5")
+
+    def sha1(self) -> Expr:
+        """The digest of the bytes as 40 hexadecimal digits."""
+        return self._call("sha1")
+
+    def sha256(self) -> Expr:
+        """The digest of the bytes as 64 hexadecimal digits."""
+        return self._call("sha256")
+
+    def json_get(self, path: str) -> Expr:
+        """The value at a path such as ``$.name[0]`` of a JSON text, as JSON."""
+        return self._call("json_get", path=path)
+
+    def json_path_match(self, json_path: str) -> Expr:
+        """The value at a path such as ``$.name[0]`` of a JSON text, strings without quotes. A cast makes numbers and booleans of it."""
+        return self._call("json_text", path=json_path)
+
+    def json_type(self, path: str = "$") -> Expr:
+        """The type of the value at a path of a JSON text: object, array, string, number, boolean or null."""
+        return self._call("json_type", path=path)
+
     def split(self, by: str) -> Expr:
         """The list of the parts of the string between occurrences of a text."""
         return self._call("split", separator=by)
+
+    def extract_all(self, pattern: str, group_index: int = 0) -> Expr:
+        """The list of the texts of a group of all matches of a regular expression; group 0 is the match."""
+        return self._call("extract_all_regex", pattern=pattern, group=group_index)
+
+    def split_regex(self, pattern: str) -> Expr:
+        """The list of the parts between the matches of a regular expression. Polars has ``split(literal=False)``."""
+        return self._call("split_regex", pattern=pattern)
+
+    def words(self) -> Expr:
+        """The list of the words: the longest runs of letters and digits."""
+        return self._call("words")
+
+    def json_keys(self, path: str = "$") -> Expr:
+        """The list of the names of the members of the object at a path of a JSON text."""
+        return self._call("json_keys", path=path)
+
+    def json_elements(self, path: str = "$") -> Expr:
+        """The list of the elements, as JSON, of the array at a path of a JSON text."""
+        return self._call("json_elements", path=path)
 
     def split_fields(self, by: str, names: Sequence[str]) -> Expr:
         """A struct of the first parts of the string that is split at a text: a field for each name. A part that is missing is null."""

@@ -106,9 +106,9 @@ class Verbs:
         return query.pivot(on, on_columns, index=index, values=values, aggregate_function=aggregate_function).collect()
 
     def sample(self, n: Optional[int] = None, *, fraction: Optional[float] = None, with_replacement: bool = False, seed: int = 0,
-               by: Optional[IntoColumns] = None) -> Table:
+               by: Optional[IntoColumns] = None, weight: Optional[IntoColumn] = None) -> Table:
         """Return n random rows or a fraction of the rows: see :meth:`LazyFrame.sample`."""
-        return self.lazy().sample(n, fraction=fraction, with_replacement=with_replacement, seed=seed, by=by).collect()
+        return self.lazy().sample(n, fraction=fraction, with_replacement=with_replacement, seed=seed, by=by, weight=weight).collect()
 
     def shuffle(self, seed: int = 0) -> Table:
         """Return the rows in a random order. The same seed gives the same order."""
@@ -127,9 +127,11 @@ class Verbs:
         return self.lazy().intersect(lazy_of(other), all=all).collect()
 
     def resample(self, at: IntoColumn, every: Any, *aggregates: Union[Expr, Sequence[Expr]], by: Optional[IntoColumns] = None,
-                 time_zone: Optional[str] = None, week_start: Optional[str] = None, **named: Expr) -> Table:
+                 time_zone: Optional[str] = None, week_start: Optional[str] = None, span: Any = None, offset: Any = None, closed: str = "left",
+                 label: str = "left", **named: Expr) -> Table:
         """Make a row for each window of ``every``: see :meth:`LazyFrame.resample`."""
-        return self.lazy().resample(at, every, *aggregates, by=by, time_zone=time_zone, week_start=week_start, **named).collect()
+        return self.lazy().resample(at, every, *aggregates, by=by, time_zone=time_zone, week_start=week_start, span=span, offset=offset,
+                                    closed=closed, label=label, **named).collect()
 
     def cross_tab(self, rows: IntoColumn, columns: IntoColumn, values: Sequence[Any]) -> Table:
         """Count rows: make a row for each value of ``rows``, in order, and a column for each of some values of ``columns``."""

@@ -72,6 +72,16 @@ class _Aggregates(Aggregates):
         aggregate = self._call(function)
         return call("skip_nulls", aggregate) if ignore_nulls else aggregate
 
+    def quantile(self, quantile: float, interpolation: str = "linear") -> Expr:
+        """The value below which a fraction of the values lies.
+
+        ``interpolation`` is linear, as float64, or lower, higher, nearest, midpoint or discrete, the first value up to which the fraction lies.
+        Polars' default is nearest.
+        """
+        if interpolation == "linear":
+            return self._call("quantile", q=float(quantile))
+        return self._call("quantile_with", q=float(quantile), interpolation=interpolation)
+
     def kurtosis(self, *, fisher: bool = True, bias: bool = True) -> Expr:
         """The fourth standardized moment, minus 3 with fisher.
 
@@ -148,12 +158,22 @@ class Expr(_Aggregates, Functions):
             members["at_least"] = min_samples
         return call("over", self, **members)
 
+    def order_by(self, *keys: Union[Str, Expr], descending: bool = False, nulls_last: bool = True) -> Expr:
+        """Make :meth:`first`, :meth:`last`, :meth:`implode` and ``str.join`` read the rows in an order: ``col("x").first().order_by("ts")``.
+
+        Polars has ``col("x").sort_by("ts").first()``.
+        """
+        order = [{"value": each, "descending": descending, "nulls_first": not nulls_last} for each in column_nodes(keys)]
+        return call("order_by", self, order=order)
+
     def hash(self, *others: IntoExpr) -> Expr:
         """A hash of the values, also with those of other expressions: the same on all devices and in all releases, unlike Polars'. Null has one too."""
         return call("hash", self, *others)
 
-    def shift(self, n: int = 1) -> Expr:
-        """The value n rows before, of :meth:`over` or of all rows; null without one."""
+    def shift(self, n: int = 1, *, fill_value: IntoExpr = None) -> Expr:
+        """The value n rows before, of :meth:`over` or of all rows; fill_value without one."""
+        if fill_value is not None:
+            return call("lag_or", self, fill_value, n=n) if n >= 0 else call("lead_or", self, fill_value, n=-n)
         return call("lag", self, n=n) if n >= 0 else call("lead", self, n=-n)
 
     def diff(self, n: int = 1) -> Expr:
@@ -380,13 +400,16 @@ class StringExpr(StringFunctions):
         """Whether the string matches a pattern of SQL: % is any number of characters, _ is one."""
         return call("like", self._of, pattern=pattern, **({} if escape is None else {"escape": escape}))
 
-    def find(self, pattern: str) -> Expr:
-        """The position of a text, or null. It is in characters from 0; Polars' is in bytes."""
+    def find(self, pattern: IntoExpr) -> Expr:
+        """The position of a text, or null. It is in characters from 0; Polars' is in bytes. A str is a text, not a column."""
         at = call("find", self._of, pattern)
         return when(at > 0).then(at - 1).otherwise(None)
 
-    def slice(self, offset: int, length: Union[int, None] = None) -> Expr:
-        """Some characters from an offset on, which counts from the end if it is negative."""
+    def slice(self, offset: Union[int, Expr], length: Union[int, Expr, None] = None) -> Expr:
+        """Some characters from an offset on, which counts from the end if it is negative. Both may be computed."""
+        if isinstance(offset, Expr) or isinstance(length, Expr):
+            start = when(offset < 0).then(offset).otherwise(offset + 1) if isinstance(offset, Expr) else offset + 1 if offset >= 0 else offset
+            return call("substring_at", self._of, start, 2**31 - 1 if length is None else length)
         return call("substring", self._of, start=offset + 1 if offset >= 0 else offset, length=2**31 - 1 if length is None else length)
 
     def head(self, n: int) -> Expr:
@@ -585,6 +608,11 @@ def concat_str(*values: IntoExpr, separator: str = "", ignore_nulls: bool = Fals
     if separator:
         parts = [each for part in parts for each in (literal(separator), part)][1:]
     return Expr({"function": "concat", "arguments": parts})
+
+
+def format(f_string: str, *args: IntoExpr) -> Expr:
+    """Return a text with values in place of ``{}`` and ``{:.2f}``; the host computes it. A str is a column."""
+    return Expr({"function": "format", "pattern": f_string, "arguments": column_nodes(args)})
 
 
 def concat_list(*values: IntoExpr) -> Expr:

@@ -289,28 +289,35 @@ class LazyFrame:
         return made.rename(other) if other else made
 
     def sample(self, n: Optional[int] = None, *, fraction: Optional[float] = None, with_replacement: bool = False, seed: int = 0,
-               by: Optional[IntoColumns] = None) -> LazyFrame:
+               by: Optional[IntoColumns] = None, weight: Optional[IntoColumn] = None) -> LazyFrame:
         """Keep n random rows or a fraction of the rows, in their order. The same seed gives the same rows. Polars has it on DataFrames only.
 
-        With ``by``, this is of each group of rows with equal values.
+        With ``by``, this is of each group of rows with equal values. With ``weight``, a number of each row, rows are drawn in proportion
+        to it; this is of n rows, or of a fraction with ``by``.
         """
         if (n is None) == (fraction is None):
             raise ArgumentError("pass n= or fraction=")
         members: dict[str, Any] = {"seed": seed, "replace": with_replacement}
         if by is not None:
             members["by"] = column_nodes([by])
+        if weight is not None:
+            members["weight"] = column_node(weight)
         if n is not None:
             return self._then("sample_rows", "sample", n=n, **members)
         return self._then("sample", fraction=fraction, **members)
 
     def resample(self, at: IntoColumn, every: Any, *aggregates: Union[Expr, Sequence[Expr]], by: Optional[IntoColumns] = None,
-                 time_zone: Optional[str] = None, week_start: Optional[str] = None, **named: Expr) -> LazyFrame:
+                 time_zone: Optional[str] = None, week_start: Optional[str] = None, span: Any = None, offset: Any = None, closed: str = "left",
+                 label: str = "left", **named: Expr) -> LazyFrame:
         """Make a row for each window of ``every``, from the first to the last one with rows, in order.
 
         ``every`` is a timedelta or an integer, or days, weeks, months, quarters or years of the calendar as a str: "1d", "2w", "1mo",
         "1q", "1y". These begin at midnight in ``time_zone``, or else in the zone of the timestamps or in UTC, and weeks on
         ``week_start``, "monday" by default. The columns are ``by``, the beginning of the window, and the aggregates, null for a window
         without rows. Each combination of values of ``by`` has its own windows. Polars' ``group_by_dynamic`` leaves out empty windows.
+
+        ``span`` is the length of a window, Polars' ``period``: above ``every`` windows overlap. ``offset`` moves them, ``closed`` is the ends
+        that belong to a window (left, right, both, none), and ``label`` the end that the result has (left, right).
         """
         members: dict[str, Any] = {"every": literal(every)}
         if isinstance(every, str):
@@ -318,6 +325,15 @@ class LazyFrame:
             members = {"calendar": {"number": number, "unit": unit, "zone": time_zone, "week_start": week_start}}
         elif time_zone is not None or week_start is not None:
             raise ArgumentError(f'every={every!r}: time_zone and week_start are of calendars, expected a str such as "1mo"')
+        if isinstance(span, str):
+            number, unit = number_and_unit(span)
+            members["span_calendar"] = {"number": number, "unit": unit}
+        elif span is not None:
+            members["span"] = literal(span)
+        if offset is not None:
+            members["offset"] = literal(offset)
+        if (closed, label) != ("left", "left"):
+            members.update(closed=closed, label=label)
         return self._then("resample", at=column_node(at), by=[] if by is None else column_nodes([by]), aggregates=_named(aggregates, named), **members)
 
     def cross_tab(self, rows: IntoColumn, columns: IntoColumn, values: Sequence[Any]) -> LazyFrame:
@@ -363,11 +379,17 @@ class LazyFrame:
             if step.verb == "cache":
                 library.evict(step.members["name"].encode(), 0)
 
-    def pivot(self, on: IntoColumn, on_columns: Sequence[Any], *, index: IntoColumns, values: IntoColumn,
+    def pivot(self, on: IntoColumn, on_columns: Optional[Sequence[Any]] = None, *, index: IntoColumns, values: IntoColumn,
               aggregate_function: Literal["sum", "min", "max", "mean", "median", "first", "last", "count"] = "first") -> LazyFrame:
-        """Make a row for each group of ``index``, and a column for each of the values ``on_columns`` of ``on``: an aggregate of ``values``."""
+        """Make a row for each group of ``index``, and a column for each of the values ``on_columns`` of ``on``: an aggregate of ``values``.
+
+        Without ``on_columns`` the query runs once to find the values, which are then in order.
+        """
         if aggregate_function not in ("sum", "min", "max", "mean", "median", "first", "last", "count"):
             raise ArgumentError(f"aggregate_function={aggregate_function!r}: expected sum, min, max, mean, median, first, last or count")
+        if on_columns is None:
+            found = self.select(Expr(column_node(on)).alias("value")).unique().sort("value").collect()
+            on_columns = found.to_pydict()["value"]
         aggregate = Expr({"function": aggregate_function, "arguments": [column_node(values)]})
         return self._then("pivot", keys=column_nodes([index]), on=column_node(on), values=[literal(each) for each in on_columns],
                           aggregate=aggregate._node)

@@ -5,6 +5,7 @@ import calendar
 import datetime
 import decimal
 import gc
+import hashlib
 import html.parser
 import math
 import os
@@ -14,6 +15,7 @@ import signal
 import sqlite3
 import sys
 import threading
+import unicodedata
 from xml.etree import ElementTree
 
 import gpuframe
@@ -101,6 +103,17 @@ EXPRESSIONS = {
     "regular expression counted": (col("city").str.count_regex("[aeiou]"), null(lambda r: len(re.findall("[aeiou]", r["city"]))), ["city"]),
     "group": (col("city").str.extract("([b-z]+)[aeiou]"), null(lambda r: next((m.group(1) for m in re.finditer("([b-z]+)[aeiou]", r["city"])), None)), ["city"]),
     "regular expression replaced": (col("city").str.replace_regex("([aeiou])", "<$1>"), null(lambda r: re.sub("([aeiou])", r"<\1>", r["city"])), ["city"]),
+    "digest": (col("city").str.sha256(), null(lambda r: hashlib.sha256(r["city"].encode()).hexdigest()), ["city"]),
+    "normal form": (col("city").str.normalize("NFD"), null(lambda r: unicodedata.normalize("NFD", r["city"])), ["city"]),
+    "fold case": (col("city").str.fold_case(), null(lambda r: r["city"].casefold()), ["city"]),
+    "all matches": (col("city").str.extract_all("[aeiou]"), null(lambda r: re.findall("[aeiou]", r["city"])), ["city"]),
+    "parts of a pattern": (col("city").str.split_regex("[aeiou]"), null(lambda r: re.split("[aeiou]", r["city"])), ["city"]),
+    "translated": (col("city").str.translate("Ose", "xy"), null(lambda r: r["city"].translate(str.maketrans({"O": "x", "s": "y", "e": None}))), ["city"]),
+    "slice at a column": (col("city").str.slice(col("id") % 3, 2), null(lambda r: r["city"][r["id"] % 3:r["id"] % 3 + 2]), ["city"]),
+    "contains another": (lit("Oslo and Bern").str.contains(col("city")), null(lambda r: r["city"] in "Oslo and Bern"), ["city"]),
+    "format": (gpuframe.format("{}: {:03d}", "city", "id"), null(lambda r: f"{r['city']}: {r['id']:03d}"), ["city"]),
+    "JSON": (gpuframe.format('{{"a": [1, {}]}}', "id").str.json_path_match("$.a[1]").cast(int), lambda r: r["id"], []),
+    "shift with a value": (col("id").shift(1, fill_value=-1), lambda r: r["id"] - 1 if r["id"] else -1, []),
     "concat": (gpuframe.concat_str("city", lit("x"), separator="-"), null(lambda r: r["city"] + "-x"), ["city"]),
 }
 
@@ -147,6 +160,31 @@ def test_aggregates():
                 "first_value": values[0], "last": [row["qty"] for row in rows if row["price"] is not None and row["price"] > 0][-1],
                 "last_value": values[-1], "all": [row["qty"] for row in rows], "values": values}
         assert made == want
+
+
+def test_aggregates_in_orders():
+    data, table = sales()
+    q = col("qty")
+    got = run(table.lazy().group_by("city").agg(
+        q.first().order_by("id", descending=True).alias("latest"), q.implode().order_by("id", descending=True).alias("all"), q.first().alias("first"),
+        q.quantile(0.5, "lower").alias("lower"), q.bitwise_or().alias("bits")))
+    for made in got:
+        rows = [row["qty"] for row in rows_of(data) if row["city"] == made["city"]]
+        values = sorted(each for each in rows if each is not None)
+        bits = 0
+        for value in values:
+            bits |= value
+        assert made == {"city": made["city"], "latest": rows[-1], "all": rows[::-1], "first": rows[0], "lower": values[(len(values) - 1) // 2], "bits": bits}
+
+
+def test_overlapping_windows_and_weights():
+    table = gpuframe.from_columns({"at": list(range(10)), "x": [1] * 10})
+    got = run(table.resample("at", 2, col("x").sum().alias("n"), span=4, closed="right", label="right"))
+    assert [row["n"] for row in got] == [1, 3, 4, 4, 4, 3, 1] and got[0]["at"] == 0
+    heavy = run(table.sample(3, weight=col("at") - 6, seed=1))
+    assert [row["at"] for row in heavy] == [7, 8, 9]
+    pivoted = run(table.pivot(col("at") % 2, index="x", values="at", aggregate_function="sum"))
+    assert pivoted == [{"x": 1, "0": 20, "1": 25}]
 
 
 def test_kurtosis():

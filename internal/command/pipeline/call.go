@@ -12,7 +12,7 @@ import (
 
 // isCallable reports whether a word of the grammar is a function too, without other grammar.
 func isCallable(word string) bool {
-	return len(catalog.Named(word)) > 0 && word != "in" && word != "over"
+	return len(catalog.Named(word)) > 0 && word != "in" && word != "over" && word != "order_by"
 }
 
 // call reads the arguments of a function.
@@ -21,17 +21,14 @@ func (p *parser) call(name token) *node {
 	if len(known) == 0 {
 		p.fail(name.begin, "%s", names.Unknown("function", name.value, Functions()))
 	}
+	var order *node
 	arguments := p.arguments(func(p *parser, i int) *node {
-		takes := func(t catalog.Type) bool {
-			return slices.ContainsFunc(known, func(f *catalog.Function) bool { return parameter(f, i).Type == t })
+		n := p.argument(known, i)
+		if p.acceptWords("order", "by") { // behind the last argument
+			order = call(name.begin, "order_by")
+			order.object["order"], order.operands = p.keys()
 		}
-		switch {
-		case takes(catalog.DataType):
-			return p.dataType()
-		case takes(catalog.Expressions):
-			return p.item()
-		}
-		return p.expression()
+		return n
 	})
 	f, ok := catalog.Lookup(name.value, len(arguments))
 	if !ok || p.err != nil {
@@ -41,7 +38,26 @@ func (p *parser) call(name token) *node {
 		p.fail(name.begin, "%s has %d arguments, expected %s", name.value, len(arguments), arity(known))
 		return call(name.begin, name.value)
 	}
-	return p.called(name, f, arguments)
+	n := p.called(name, f, arguments)
+	if order != nil {
+		order.object["arguments"] = order.including([]*node{n})
+		return order
+	}
+	return n
+}
+
+// argument reads an argument with a number.
+func (p *parser) argument(known []*catalog.Function, i int) *node {
+	takes := func(t catalog.Type) bool {
+		return slices.ContainsFunc(known, func(f *catalog.Function) bool { return parameter(f, i).Type == t })
+	}
+	switch {
+	case takes(catalog.DataType):
+		return p.dataType()
+	case takes(catalog.Expressions):
+		return p.item()
+	}
+	return p.expression()
 }
 
 // parameter returns the parameter of an argument with a number. The last one may take any number.

@@ -13,7 +13,8 @@
 //	           | "group" items [ "drop" "nulls" ]
 //	             ( "agg" items | "pivot" expression "in" "(" literals ")" "agg" item )
 //	           | "agg" items | "cross_tab" expression "by" expression "in" "(" literals ")"
-//	           | "resample" expression "every" length [ "by" expressions ] "agg" items
+//	           | "resample" expression "every" length [ "span" length ] [ "offset" length ] [ "closed" name ]
+//	           [ "label" name ] [ "by" expressions ] "agg" items
 //	           | "sort" keys | "top" number "by" keys
 //	           | "head" number | "tail" number | "slice" number number
 //	           | "drop" names | "rename" name "as" name { "," name "as" name }
@@ -54,7 +55,7 @@
 //	bound      = [ "-" ] number [ unit ] | "start" | "end" .
 //	unit       = "day" | "hour" | "minute" | "second" | "millisecond" | "microsecond" | "nanosecond" .
 //	primary    = number [ unit ] | text | "true" | "false" | "null" | "date" text | "timestamp" text
-//	           | name | function "(" [ argument { "," argument } ] ")" | "(" expression ")" .
+//	           | name | function "(" [ argument { "," argument } [ "order" "by" keys ] ] ")" | "(" expression ")" .
 //	argument   = item | type .
 //	type       = name [ "(" … ")" | "[" … "]" ] | text .
 //

@@ -41,9 +41,10 @@ func columnArgument(name string) argument {
 
 // grammar has the texts and documents of functions with other grammar.
 var grammar = map[string]argument{
-	"in":      {"qty in (price, 7)", `{"function": "in", "arguments": [` + columnArgument("qty").document + `, ` + columnArgument("price").document + `, {"function": "literal", "value": 7}]}`},
-	"over":    {"qty over (city)", `{"function": "over", "by": [` + columnArgument("city").document + `], "arguments": [` + columnArgument("qty").document + `]}`},
-	"literal": {"'a'", `{"function": "literal", "value": "a"}`},
+	"in":       {"qty in (price, 7)", `{"function": "in", "arguments": [` + columnArgument("qty").document + `, ` + columnArgument("price").document + `, {"function": "literal", "value": 7}]}`},
+	"over":     {"qty over (city)", `{"function": "over", "by": [` + columnArgument("city").document + `], "arguments": [` + columnArgument("qty").document + `]}`},
+	"order_by": {"first(qty order by city desc)", `{"function": "order_by", "order": [{"value": ` + columnArgument("city").document + `, "descending": true}], "arguments": [{"function": "first", "arguments": [` + columnArgument("qty").document + `]}]}`},
+	"literal":  {"'a'", `{"function": "literal", "value": "a"}`},
 }
 
 // calls returns texts and documents that call a function by a name, with all numbers of arguments

@@ -56,11 +56,42 @@ func (p *parser) resample(s *step) {
 	s.object["at"] = s.expression(p.expression())
 	p.expect("every")
 	p.every(s)
+	p.hop(s)
 	if p.accept("by") {
 		expressions("by", (*parser).expression)(p, s)
 	}
 	p.expect("agg")
 	expressions("aggregates", (*parser).item)(p, s)
+}
+
+// hop reads the span of windows, their offset, the ends that belong to them, and the end that the result has.
+func (p *parser) hop(s *step) {
+	if p.accept("span") {
+		begin := p.peek().begin
+		if p.peek().kind != number {
+			p.unexpected("the span of windows, such as 1 hour or 3 month")
+		}
+		n, unit := p.number("", begin), p.unit()
+		if _, isCalendar := s.object["calendar"]; isCalendar && slices.Contains(calendarUnits, unit) {
+			p.next()
+			s.object["span_calendar"] = object{"number": n, "unit": unit}
+		} else {
+			s.object["span"] = p.measured(n, begin).object
+		}
+	}
+	if p.accept("offset") {
+		begin, sign := p.peek().begin, ""
+		if p.accept("-") {
+			sign = "-"
+		}
+		s.object["offset"] = p.quantity(sign, begin).object
+	}
+	if p.accept("closed") {
+		s.object["closed"], _ = p.acceptAny("left", "right", "both", "none")
+	}
+	if p.accept("label") {
+		s.object["label"], _ = p.acceptAny("left", "right")
+	}
 }
 
 // calendarUnits are the units of windows that do not all have the same length.

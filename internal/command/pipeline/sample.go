@@ -34,6 +34,8 @@ func (p *parser) sample(s *step) {
 		case p.seed(s):
 		case p.accept("replace"):
 			s.object["replace"] = true
+		case p.accept("weight"):
+			s.object["weight"] = s.expression(p.expression())
 		case p.accept("by"):
 			expressions("by", (*parser).expression)(p, s)
 		default:

@@ -28,6 +28,13 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	{Operands: "integers, bools", Result: "64 bits, of bools int64", Null: "no values", Functions: []Function{
 		{Name: "product", Doc: "Product is the product of integers, which wraps around.", Python: "product()", PythonDoc: "The product of integers, which wraps around."},
 	}},
+	{Operands: "integers", Result: "the same", Null: "no values", Functions: []Function{
+		{Name: "bitwise_and", Kind: Composed, Aliases: []string{"bit_and"}, Body: "e.BitNot().BitwiseOr().BitNot()", Doc: "BitwiseAnd is the bits that all values have.",
+			Python: "bitwise_and()", PythonDoc: "The bits that all values have."},
+		{Name: "bitwise_or", Aliases: []string{"bit_or"}, Merge: "bitwise_or", Doc: "BitwiseOr is the bits that one value or more has.", Python: "bitwise_or()", PythonDoc: "The bits that one value or more has."},
+		{Name: "bitwise_xor", Aliases: []string{"bit_xor"}, Merge: "bitwise_xor", Doc: "BitwiseXor is the bits that an odd number of values has.",
+			Python: "bitwise_xor()", PythonDoc: "The bits that an odd number of values has."},
+	}},
 	{Operands: "numbers, bools, decimals", Result: "float64; of decimals a decimal with [four more digits](expressions.md#decimals)", Null: "no values; a mean of more than 38 digits", Functions: []Function{
 		{Name: "mean", Aliases: []string{"avg"}, Doc: "Mean is the arithmetic mean. That of decimals has four more digits behind the point, of at most 38, and is rounded half away from zero.",
 			Python: "mean()", PythonDoc: "The arithmetic mean. That of decimals is a decimal with four more digits."},
@@ -50,12 +57,25 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 		{Name: "median", FromDecimals: true, Doc: "Median is the middle of the sorted values, or the mean of the two in the middle.",
 			Python: "median()", PythonDoc: "The middle of the sorted values, or the mean of the two in the middle."},
 		{Name: "quantile", Aliases: []string{"quantile_cont"}, Parameters: params{{Name: "q", Type: Float}}, FromDecimals: true, Example: "quantile(price, 0.9)",
-			Doc:    "Quantile is the value below which a fraction q of the values lies, interpolated.",
-			Python: "quantile(quantile: float)", PythonDoc: "The value below which a fraction of the values lies. It is interpolated: Polars' interpolation=\"linear\"."},
+			Doc: "Quantile is the value below which a fraction q of the values lies, interpolated.", Python: "quantile"},
 	}},
 	{Operands: "numbers, decimals", Result: "float64", Null: "no values", Functions: []Function{
 		{Name: "geometric_mean", Kind: Composed, Aliases: []string{"geomean"}, Body: "e.Log().Mean().Exp()", Doc: "GeometricMean is the root of the product of the values, by their logarithms: NaN with a negative value.",
 			Python: "geometric_mean()", PythonDoc: "The root of the product of the values, by their logarithms."},
+	}},
+	{Operands: "any; an interpolation", Result: "the same; float64 of midpoint and linear", Null: "no values", Functions: []Function{
+		{Name: "quantile_with", Kind: Composed, Parameters: params{{Name: "q", Type: Float}, {Name: "interpolation", Type: Text}}, Body: "e.quantileWith(q, interpolation)", Example: "quantile_with(price, 0.9, 'lower')",
+			Doc: "QuantileWith is a quantile with a choice between values: lower, higher, nearest, midpoint and linear are those of NumPy and Polars, " +
+				"discrete is the first value up to which a fraction q of the values lies. Midpoint and linear are of numbers.",
+			Python: "quantile"},
+	}},
+	{Operands: "numbers, bools, decimals, times, strings, binaries", Result: "float64", Null: "no values", Functions: []Function{
+		{Name: "entropy", Kind: Composed, Body: "e.entropy()", Doc: "Entropy is Shannon's entropy of the frequencies of the values, in bits.",
+			Python: "entropy_bits()", PythonDoc: "Shannon's entropy of the frequencies of the values, in bits. Polars' ``entropy`` is of values that are probabilities."},
+	}},
+	{Operands: "numbers, bools, decimals, times, strings, binaries", Result: "map of the values to their numbers, in order", Null: "never", Functions: []Function{
+		{Name: "histogram", Kind: Composed, Body: "e.histogram()", Doc: "Histogram is the map of the distinct values, in order, to their numbers, int64.",
+			Python: "histogram()", PythonDoc: "The map of the distinct values, in order, to their numbers. Polars has ``value_counts``."},
 	}},
 	{Operands: "numbers", Result: "float64", Null: "no values", Functions: []Function{
 		{Name: "mad", Kind: Composed, Body: "e.medianDeviation()", Doc: "Mad is the median absolute deviation: the median of the distances of the values from their median.",
@@ -116,6 +136,9 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	}},
 	{Operands: "rows; a `First`, `Last`, `Nth`, `List`, `Lag` or `Lead`", Result: "the same", Null: "no values", Functions: []Function{
 		{Name: "skip_nulls", Kind: Form, Call: ByHand, Example: "last(price) skip nulls", Python: "first"},
+	}},
+	{Operands: "rows; a `First`, `Last`, `List`, `JoinStrings`, `AnyValue` or `Mode`", Result: "the same", Null: "as the aggregate", Functions: []Function{
+		{Name: "order_by", Kind: Form, Parameters: params{{Name: "order", Go: "keys", Type: Keys}}, Call: ByHand, Example: "first(price order by day desc)", Python: "order_by"},
 	}},
 	{Operands: "rows; an aggregate and a bool", Result: "the same", Null: "no rows", Functions: []Function{
 		{Name: "where", Kind: Form, Parameters: params{{Name: "condition", Type: Expression}}, Call: ByHand, Example: "sum(price) where (quantity > 1)", Python: "filter"},

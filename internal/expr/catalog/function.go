@@ -141,6 +141,8 @@ const (
 	Dates
 	// Windows is the rows of a window.
 	Windows
+	// Keys are the keys of an order.
+	Keys
 )
 
 // IsOperand reports whether arguments of the type are in a document's list of arguments.
@@ -192,7 +194,7 @@ func (f *Function) Accepts(arguments int) bool {
 }
 
 // names are the parts of names that are not in camel case.
-var names = map[string]string{"nan": "NaN", "iso": "ISO", "ieee": "IEEE", "ascii": "ASCII"}
+var names = map[string]string{"nan": "NaN", "iso": "ISO", "ieee": "IEEE", "ascii": "ASCII", "json": "JSON", "md5": "MD5", "sha1": "SHA1", "sha256": "SHA256", "xxh3": "XXH3"}
 
 // camel returns a name in camel case.
 func camel(name string) string {

@@ -6,6 +6,24 @@ var lists = Section{"Lists, structs, maps", Elementwise, "no", []Row{
 			Doc:    "Split is the list of the parts of a string between occurrences of a separator of one byte or more.",
 			Python: "str.split(by: str)", PythonDoc: "The list of the parts of the string between occurrences of a text."},
 	}},
+	{Operands: "string, a pattern", Result: "list of strings", Fuses: onHost, Functions: []Function{
+		{Name: "extract_all_regex", Aliases: []string{"regexp_extract_all"}, Parameters: params{{Name: "pattern", Type: Text}, {Name: "group", Type: Whole}}, Call: "text.ExtractAll", Example: "extract_all_regex(text, '#([a-z]+)', 1)",
+			Doc:    "ExtractAllRegex is the list of the texts of a group of all matches of a regular expression that do not overlap. Group 0 is the match. An element is null if the group takes no part in the match.",
+			Python: "str.extract_all(pattern: str, group_index: int = 0)", PythonDoc: "The list of the texts of a group of all matches of a regular expression; group 0 is the match."},
+		{Name: "split_regex", Aliases: []string{"string_split_regex", "regexp_split_to_array"}, Parameters: withPattern, Call: "text.SplitRegex", Example: "split_regex(text, '[,;] *')",
+			Doc:    "SplitRegex is the list of the parts of a string between the matches of a regular expression. An empty string is one empty part.",
+			Python: "str.split_regex(pattern: str)", PythonDoc: "The list of the parts between the matches of a regular expression. Polars has ``split(literal=False)``."},
+	}},
+	{Operands: "string", Result: "list of strings", Fuses: onHost, Functions: []Function{
+		{Name: "words", Aliases: []string{"tokenize"}, Call: "text.Words", Doc: "Words is the list of the words of a string: the longest runs of letters, their marks and digits.",
+			Python: "str.words()", PythonDoc: "The list of the words: the longest runs of letters and digits."},
+	}},
+	{Operands: "string with JSON", Result: "list of strings", Null: noJSON + "; the value has another type", Fuses: onHost, Functions: []Function{
+		{Name: "json_keys", Parameters: withPath, Call: "text.JSONKeys", Example: "json_keys(event, '$')", Doc: "JSONKeys is the list of the names of the members of the object at a path of a JSON text.",
+			Python: `str.json_keys(path: str = "$")`, PythonDoc: "The list of the names of the members of the object at a path of a JSON text."},
+		{Name: "json_elements", Parameters: withPath, Call: "text.JSONElements", Example: "json_elements(event, '$.items')", Doc: "JSONElements is the list of the elements, as JSON, of the array at a path of a JSON text.",
+			Python: `str.json_elements(path: str = "$")`, PythonDoc: "The list of the elements, as JSON, of the array at a path of a JSON text."},
+	}},
 	{Operands: "string, literals", Result: "struct of strings", Null: "never; a field without a part is null", Functions: []Function{
 		{Name: "split_fields", Parameters: params{{Name: "separator", Type: Text}, {Name: "names", Type: Texts}}, Body: "e.splitFields(separator, names)", Example: "split_fields(route, '-', 'from', 'to')",
 			Doc:       "SplitFields is a struct of the first parts of a string between occurrences of a separator of one byte or more: a field for each name. A part that the string lacks is null.",
@@ -95,6 +113,19 @@ var lists = Section{"Lists, structs, maps", Elementwise, "no", []Row{
 	{Operands: "struct", Result: "the field", Functions: []Function{
 		{Name: "field", Parameters: params{{Name: "name", Type: Text}}, Body: "e.field(name)", Example: "field(place, 'city')", Doc: "Field is a field of a struct.",
 			Python: "field(name: str)", PythonDoc: "A field of a struct. Polars has ``struct.field``."},
+	}},
+	{Operands: "struct, value", Result: "struct", Functions: []Function{
+		{Name: "with_field", Parameters: params{{Name: "name", Type: Text}, {Name: "value"}}, Call: "nested.WithField(e, name, value)", Example: "with_field(place, 'city', upper(city))",
+			Doc:    "WithField is a struct with another value of a field, or with a further field behind its own.",
+			Python: "with_field(name: str, value: IntoExpr)", PythonDoc: "A struct with another value of a field, or with a further field. A str is a value. Polars has ``struct.with_fields``."},
+	}},
+	{Operands: "lists of keys and values", Result: "map", Functions: []Function{
+		{Name: "map", Go: "MapOf", Free: true, Parameters: params{{Name: "keys", Type: Expression}, {Name: "values", Type: Expression}}, Body: "binary(keys.expression(), values.expression(), nested.Map)", Example: "map(names, prices)",
+			Doc: "MapOf is the map of lists of keys and of values at the same positions. Keys that are null are left out, and values that are missing are null."},
+		{Name: "map_from_entries", Call: "nested.MapFromEntries", Doc: "MapFromEntries is the map of a list of structs of the fields key and value. Entries without a key are left out."},
+	}},
+	{Operands: "map", Result: "list of structs of key and value", Functions: []Function{
+		{Name: "map_entries", Call: "nested.Entries", Doc: "MapEntries is the list of the entries of a map. [Expr.ListEval] of Element().Field(\"key\") has its keys."},
 	}},
 	{Operands: "map", Result: "the value", Null: "no such key", Functions: []Function{
 		{Name: "map_get", Parameters: params{{Name: "key", Type: Literal}}, Call: "nested.Lookup", Example: "map_get(tags, 'color')",

@@ -2,21 +2,31 @@ package catalog
 
 var (
 	withPattern = params{{Name: "pattern", Type: Text}}
+	withPath    = params{{Name: "path", Type: Text}}
 	withPadding = params{{Name: "length", Go: "characters", Type: Whole}, {Name: "with", Type: Character}}
 )
 
+// onHost is how functions fuse that the host computes for every device.
+const (
+	onHost        = "no; on the host"
+	fusesLiterals = "yes; other texts than literals on the host"
+	noJSON        = "the string is no JSON, or has no such value"
+)
+
 var readStrings = Section{"Strings that are read", Elementwise, "yes", []Row{
-	{Operands: "strings, binaries; a literal", Result: "bool", Functions: []Function{
-		{Name: "has_prefix", Aliases: []string{"starts_with"}, Parameters: withX, Doc: "HasPrefix reports whether a string begins with x.",
-			Python: "str.starts_with(prefix: str)", PythonDoc: "Whether the string begins with a text."},
-		{Name: "has_suffix", Aliases: []string{"ends_with"}, Parameters: withX, Doc: "HasSuffix reports whether a string ends with x.",
-			Python: "str.ends_with(suffix: str)", PythonDoc: "Whether the string ends with a text."},
-		{Name: "contains", Parameters: withX, Doc: "Contains reports whether a string contains x, a literal.",
-			Python: "str.contains(pattern: str)", PythonDoc: "Whether the string contains a text, as with Polars' literal=True."},
+	{Operands: "strings, binaries; a text", Result: "bool", Fuses: fusesLiterals, Functions: []Function{
+		{Name: "has_prefix", Aliases: []string{"starts_with"}, Parameters: withX, Call: "text.HasPrefix", Doc: "HasPrefix reports whether a string begins with x. The host finds an x that is no literal.",
+			Python: "str.starts_with(prefix: IntoExpr)", PythonDoc: "Whether the string begins with a text. A str is a text, not a column; the host finds texts of other expressions."},
+		{Name: "has_suffix", Aliases: []string{"ends_with"}, Parameters: withX, Call: "text.HasSuffix", Doc: "HasSuffix reports whether a string ends with x. The host finds an x that is no literal.",
+			Python: "str.ends_with(suffix: IntoExpr)", PythonDoc: "Whether the string ends with a text. A str is a text, not a column; the host finds texts of other expressions."},
+		{Name: "contains", Parameters: withX, Call: "text.Contains", Doc: "Contains reports whether a string contains x. The host finds an x that is no literal.",
+			Python: "str.contains(pattern: IntoExpr)", PythonDoc: "Whether the string contains a text, as with Polars' literal=True. A str is a text, not a column; the host finds texts of other expressions."},
+	}},
+	{Operands: "strings, binaries; a text", Result: "int64", Fuses: fusesLiterals, Functions: []Function{
+		{Name: "find", Aliases: []string{"strpos", "instr"}, Parameters: withX, Call: "text.FindText", Python: "str.find",
+			Doc: "Find is the position of x in a string: in characters from 1, and 0 if the string does not contain it. The host finds an x that is no literal."},
 	}},
 	{Operands: "strings, binaries; a literal", Result: "int64", Functions: []Function{
-		{Name: "find", Aliases: []string{"strpos", "instr"}, Parameters: withX, Python: "str.find",
-			Doc: "Find is the position of x, a literal, in a string: in characters from 1, and 0 if the string does not contain it."},
 		{Name: "count_of", Parameters: withX, Doc: "CountOf is the number of occurrences of x, a literal, in a string.", Call: "expr.Expr.Count",
 			Python: "str.count_matches(pattern: str)", PythonDoc: "The number of occurrences of a text."},
 	}},
@@ -59,6 +69,24 @@ var readStrings = Section{"Strings that are read", Elementwise, "yes", []Row{
 		{Name: "edit_distance", Parameters: withX, Call: "text.EditDistance",
 			Doc:    "EditDistance is the number of characters to insert, remove or replace to make a string x: the distance of Levenshtein. It is null if the shorter one has more than 256 characters.",
 			Python: "str.edit_distance(other: IntoExpr)", PythonDoc: "The number of characters to insert, remove or replace to make the string another. A str is a text, not a column."},
+	}},
+	{Operands: "strings, binaries; two of them", Result: "float64", Fuses: onHost, Functions: []Function{
+		{Name: "jaro_similarity", Parameters: withX, Call: "text.JaroSimilarity", Doc: "JaroSimilarity is the similarity of Jaro of two strings, 0 to 1, by their characters.",
+			Python: "str.jaro_similarity(other: IntoExpr)", PythonDoc: "The similarity of Jaro, 0 to 1. A str is a text, not a column."},
+		{Name: "jaro_winkler_similarity", Parameters: withX, Call: "text.JaroWinklerSimilarity",
+			Doc:    "JaroWinklerSimilarity is JaroSimilarity, raised for a common beginning of up to four characters if it is above 0.7.",
+			Python: "str.jaro_winkler_similarity(other: IntoExpr)", PythonDoc: "The similarity of Jaro and Winkler, 0 to 1. A str is a text, not a column."},
+		{Name: "jaccard_similarity", Aliases: []string{"jaccard"}, Parameters: withX, Call: "text.JaccardSimilarity",
+			Doc:    "JaccardSimilarity is the number of different characters that two strings share, divided by that of those in either.",
+			Python: "str.jaccard_similarity(other: IntoExpr)", PythonDoc: "The number of characters that two strings share, divided by that of those in either. A str is a text, not a column."},
+	}},
+	{Operands: "strings, binaries", Result: "uint64", Fuses: onHost, Functions: []Function{
+		{Name: "xxh3", Call: "text.XXH3", Doc: "XXH3 is the hash of 64 bits of xxHash's XXH3 of the bytes of a string. [Hash] takes columns of any types, and devices compute it.",
+			Python: "str.xxh3()", PythonDoc: "The hash of 64 bits of xxHash's XXH3 of the bytes."},
+	}},
+	{Operands: "strings, binaries", Result: "uint32", Fuses: onHost, Functions: []Function{
+		{Name: "murmur3", Parameters: params{{Name: "seed", Type: Whole}}, Call: "text.Murmur3", Doc: "Murmur3 is the hash of 32 bits of MurmurHash3 of the bytes of a string, with a seed.",
+			Example: "murmur3(origin, 0)", Python: "str.murmur3(seed: int = 0)", PythonDoc: "The hash of 32 bits of MurmurHash3 of the bytes."},
 	}},
 }}
 
@@ -127,5 +155,43 @@ var madeStrings = Section{"Strings that are made", Elementwise, "no", []Row{
 	{Operands: "strings, binaries", Result: "binary; large_binary of large_utf8", Null: "the string is no such code", Functions: []Function{
 		{Name: "unhex", Call: "text.Unhex", Doc: "Unhex is the bytes of hexadecimal digits, as binary. It is null for other strings.", Python: "str.decode"},
 		{Name: "unbase64", Call: "text.Unbase64", Doc: "Unbase64 is the bytes of a string in base64, as binary. It is null for other strings.", Python: "str.decode"},
+	}},
+	{Operands: "strings, binaries; integers", Result: "the same", Fuses: "inside an expression", Functions: []Function{
+		{Name: "substring_at", Parameters: params{{Name: "start"}, {Name: "length"}}, Example: "substring_at(url, find(url, '?') + 1, 100)",
+			Doc: "SubstringAt is Substring from a start and of a length that are computed. A negative length is 0."},
+	}},
+	{Operands: "strings, binaries", Result: "utf8; large_utf8 of large_utf8", Fuses: onHost, Functions: []Function{
+		{Name: "translate", Parameters: params{{Name: "from", Type: Text}, {Name: "to", Type: Text}}, Call: "text.Translate", Example: "translate(phone, '-()', ' ')",
+			Doc:    "Translate is a string with each character of from replaced by the one at the same place in to, or removed if to is shorter.",
+			Python: "str.translate(source: str, target: str)", PythonDoc: "The string with each character of one text replaced by the one at the same place in another, or removed. Polars has ``replace_many``."},
+		{Name: "normalize", Parameters: params{{Name: "form", Type: Text}}, Call: "text.Normalize", Example: "normalize(name, 'NFC')",
+			Doc:    "Normalize is a string in a normal form of Unicode: NFC, NFD, NFKC or NFKD.",
+			Python: `str.normalize(form: str = "NFC")`, PythonDoc: "The string in a normal form of Unicode: NFC, NFD, NFKC or NFKD."},
+		{Name: "fold_case", Aliases: []string{"casefold"}, Call: "text.FoldCase", Doc: "FoldCase is a string in the form in which strings are equal that differ in case alone: \"ß\" becomes \"ss\".",
+			Python: "str.fold_case()", PythonDoc: "The string in the form in which strings are equal that differ in case alone, as Python's ``casefold``."},
+		{Name: "strip_accents", Call: "text.StripAccents", Doc: "StripAccents is a string without the marks on its letters, in form NFC.",
+			Python: "str.strip_accents()", PythonDoc: "The string without the marks on its letters."},
+		{Name: "md5", Call: "text.MD5", Doc: "MD5 is the digest of the bytes of a string as 32 hexadecimal digits.", Python: "str.md5()", PythonDoc: "The digest of the bytes as 32 hexadecimal digits."},
+		{Name: "sha1", Call: "text.SHA1", Doc: "SHA1 is the digest of the bytes of a string as 40 hexadecimal digits.", Python: "str.sha1()", PythonDoc: "The digest of the bytes as 40 hexadecimal digits."},
+		{Name: "sha256", Call: "text.SHA256", Doc: "SHA256 is the digest of the bytes of a string as 64 hexadecimal digits.",
+			Python: "str.sha256()", PythonDoc: "The digest of the bytes as 64 hexadecimal digits."},
+	}},
+	{Operands: "strings, binaries", Result: "utf8; large_utf8 of large_utf8", Null: noJSON, Fuses: onHost, Functions: []Function{
+		{Name: "json_get", Aliases: []string{"json_extract"}, Parameters: withPath, Call: "text.JSONGet", Example: "json_get(event, '$.user.id')",
+			Doc: "JSONGet is the value at a path of a JSON text, as JSON without white space. Paths are $.name[0].other, with negative numbers from the end " +
+				"and names in double quotes if they have other characters; a text without $ is the name of a member.",
+			Python: "str.json_get(path: str)", PythonDoc: "The value at a path such as ``$.name[0]`` of a JSON text, as JSON."},
+		{Name: "json_text", Aliases: []string{"json_extract_string"}, Parameters: withPath, Call: "text.JSONText", Example: "json_text(event, '$.user.name')",
+			Doc:    "JSONText is JSONGet as text: strings without quotes and escapes, null for JSON's null. A cast makes numbers and booleans of it.",
+			Python: "str.json_path_match(json_path: str)", PythonDoc: "The value at a path such as ``$.name[0]`` of a JSON text, strings without quotes. A cast makes numbers and booleans of it."},
+		{Name: "json_type", Parameters: withPath, Call: "text.JSONType", Doc: "JSONType is \"object\", \"array\", \"string\", \"number\", \"boolean\" or \"null\", the type of the value at a path of a JSON text.",
+			Python: `str.json_type(path: str = "$")`, PythonDoc: "The type of the value at a path of a JSON text: object, array, string, number, boolean or null."},
+	}},
+	{Operands: "numbers, decimals, bools, strings, binaries; any number of any kinds", Result: "utf8", Null: "an operand is null", Fuses: onHost, Functions: []Function{
+		{Name: "format", Go: "FormatText", Free: true, Parameters: params{{Name: "pattern", Type: Text}, {Name: "values", Type: Operands}}, Body: "formatted(text.Format, pattern, values)", Example: "format('{} of {:.1f}', name, price)",
+			Doc: "FormatText is a text with values in place of {} and {:SPEC}, where SPEC is flags, a width, a precision and one of the letters of [Printf]. {{ and }} are braces."},
+		{Name: "printf", Free: true, Parameters: params{{Name: "pattern", Type: Text}, {Name: "values", Type: Operands}}, Body: "formatted(text.Printf, pattern, values)", Example: "printf('%05d', number)",
+			Doc: "Printf is a text with values in place of verbs, as C and Go have them: %d, %x, %X and %o of integers, %f, %e and %g of numbers, %s of strings, numbers and booleans, " +
+				"with the flags -, +, space and 0, a width and a precision. %% is a percent sign."},
 	}},
 }}

@@ -27,6 +27,12 @@ var windows = Section{"Windows", Window, "no", []Row{
 		{Name: "lead", Parameters: withN, KeepsNulls: true, Doc: "Lead is the value n rows after in the partition, null for its last n rows.", Python: "shift"},
 		{Name: "nth", Parameters: withN, KeepsNulls: true, Framed: true, Doc: "Nth is the value of row n of the frame, from 1, null if the frame has fewer rows.", Python: "nth"},
 	}},
+	{Operands: scalars + "; a value", Result: "the same", Null: "the value is null", Functions: []Function{
+		{Name: "lag_or", Kind: Composed, Parameters: params{{Name: "n", Type: Whole}, {Name: "x"}}, Body: "If(e.IsNull().Lag(n).IsNull(), x, e.Lag(n))", Example: "lag_or(price, 1, 0)", Python: "shift",
+			Doc: "LagOr is Lag with the value x for the first n rows of a partition."},
+		{Name: "lead_or", Kind: Composed, Parameters: params{{Name: "n", Type: Whole}, {Name: "x"}}, Body: "If(e.IsNull().Lead(n).IsNull(), x, e.Lead(n))", Example: "lead_or(price, 1, 0)", Python: "shift",
+			Doc: "LeadOr is Lead with the value x for the last n rows of a partition."},
+	}},
 	{Operands: "numbers, decimals, times", Result: "the same; of times a duration, of decimals a wider one", Null: noRow, Functions: []Function{
 		{Name: "difference", Kind: Composed, Parameters: withN, Doc: "Difference is the value minus that n rows before in the partition.", Body: "e.Sub(e.Lag(n))", Python: "diff"},
 	}},

@@ -62,6 +62,10 @@ func (b *binder) windows(n plan.Node, functions []*dividedFunction) (widened pla
 	slices.SortStableFunc(functions, func(f, g *dividedFunction) int { return g.depth - f.depth })
 	var groups [][]*dividedFunction
 	for _, f := range functions {
+		if err := checkOrder(f.RowsFunction); err != nil && !f.windowed {
+			b.report(err)
+			return n, false
+		}
 		at := slices.IndexFunc(groups, func(g []*dividedFunction) bool { return g[0].depth == f.depth && g[0].sameRows(f.RowsFunction) })
 		if at < 0 {
 			at, groups = len(groups), append(groups, nil)
@@ -150,7 +154,13 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 		outer[name] = true
 	}
 	var aggregations []plan.Aggregation
+	var aggregates []RowsFunction
 	for _, f := range functions {
+		if err := checkOrder(f.RowsFunction); err != nil {
+			b.report(err)
+			ok = false
+			continue
+		}
 		switch {
 		case !outer[f.Aggregation.Name]:
 		case f.isWindow():
@@ -160,7 +170,8 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 			b.reportNested(f)
 			ok = false
 		case fits || len(f.inner) == 0:
-			aggregations = append(aggregations, f.Aggregation)
+			aggregations, aggregates = append(aggregations, f.Aggregation), append(aggregates, f.RowsFunction)
+			ok = b.areKeys(n, f.keys.All()) && ok
 		}
 	}
 	// A key or an aggregate that does not fit is reported by itself.
@@ -174,12 +185,12 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 		b.lost(list)
 		return nil
 	}
-	groups, err := plan.NewAggregate(n, keys, aggregations, options)
+	grouped, err := groups(n, keys, aggregates, options)
 	if err != nil {
 		b.reportUnless(plan.ReadableError(err), columnsOf(aggregations, keys))
 		return nil
 	}
-	return b.results(groups, input, keys, values, list)
+	return b.results(grouped, input, keys, values, list)
 }
 
 // lost notes that the columns of expressions are missing.
@@ -190,7 +201,7 @@ func (b *binder) lost(list []Expr) {
 }
 
 // results makes the columns of a grouping: the keys, then the expressions.
-func (b *binder) results(groups *plan.Aggregate, input plan.Node, keys, values []expr.Expr, list []Expr) plan.Node {
+func (b *binder) results(groups, input plan.Node, keys, values []expr.Expr, list []Expr) plan.Node {
 	columns := make([]expr.Expr, 0, len(keys)+len(values))
 	for _, k := range keys {
 		columns = append(columns, expr.Col(k.Name()))
@@ -216,7 +227,7 @@ func (b *binder) results(groups *plan.Aggregate, input plan.Node, keys, values [
 }
 
 // grouped reports an expression that has a column outside of an aggregate.
-func (b *binder) grouped(groups *plan.Aggregate, input plan.Node, v expr.Expr) bool {
+func (b *binder) grouped(groups, input plan.Node, v expr.Expr) bool {
 	for _, name := range v.Columns() {
 		if !hasColumn(groups.Schema(), name) && hasColumn(input.Schema(), name) {
 			b.report(fmt.Errorf("%q is no key and in no aggregate: use First, Min or List of it, or group by it: %w", name, buffer.ErrSchema))

@@ -13,8 +13,8 @@ import (
 
 // Resample makes a row for each window of a time, from the first to the last one with rows, of
 // expressions of aggregates. every is a time.Duration, an integer or a [Calendar]. Each combination of the
-// keys in by has its own windows.
-func Resample(at Expr, every any, by, list []Expr) Verb {
+// keys in by has its own windows, which overlap if hop has a span.
+func Resample(at Expr, every any, hop Hop, by, list []Expr) Verb {
 	return Verb{name: "Resample", bind: onInput(func(b *binder, input plan.Node) plan.Node {
 		values, ok := b.keys(input, append([]Expr{at}, by...))
 		if !ok {
@@ -30,7 +30,20 @@ func Resample(at Expr, every any, by, list []Expr) Verb {
 			b.report(err)
 			return nil
 		}
-		begin := Expr{Tree: windows.begin(values[0]), Name: at.Name}
+		first := windows.begin(values[0])
+		if !hop.isZero() {
+			var overlapping hopping
+			if overlapping, err = hop.windows(t, every, windows); err == nil {
+				windows = overlapping.windowing
+				input, first, err = b.hops(input, values[0], overlapping)
+			}
+			if err != nil {
+				b.report(plan.ReadableError(err))
+				b.lost(list)
+				return nil
+			}
+		}
+		begin := Expr{Tree: first, Name: at.Name}
 		return b.resample(input, values[0], append(by[:len(by):len(by)], begin), windows, list)
 	})}
 }

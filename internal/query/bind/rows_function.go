@@ -69,6 +69,8 @@ func (f RowsFunction) Text(operands []expr.Expr) string {
 	text := f.Aggregation.String()
 	if f.windowed {
 		text += " over " + WindowText(f.keys)
+	} else if len(f.keys.Order) > 0 {
+		text += " " + strings.TrimSpace(f.keys.Unnamed().String())
 	}
 	return shortened(text)
 }
@@ -140,9 +142,15 @@ func Over(e expr.Expr, keys plan.WindowKeys, frame plan.Frame) expr.Expr {
 				f.Aggregation.Values[i] = inherited.Apply(v)
 			}
 		}
-		f.windowed, f.Inherits, f.keys = true, false, keys
+		order := f.keys.Order
+		if f.windowed, f.Inherits, f.keys = true, false, keys; len(keys.Order) == 0 {
+			f.keys.Order = order
+		}
 	}
 	inherited = expr.NewSubstitution(changing(within))
+	if frame.Kind != plan.WholePartition {
+		e = framedPairs(e)
+	}
 	return EachFunction(e, func(f *RowsFunction) {
 		within(f)
 		switch {

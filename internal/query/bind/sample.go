@@ -18,12 +18,40 @@ type SampleOptions struct {
 	Replace bool
 	// By are the keys of groups that have the fraction or the number of rows each.
 	By []Expr
+	// Weight is the weight of a row. The zero Expr is the same for all rows.
+	Weight Expr
+}
+
+var errWeights = fmt.Errorf("the option Weight is of SampleRows, and of Sample with By, without Replace: %w", device.ErrInvalidValue)
+
+// weighed returns the rows with a positive weight, and the key of an order of which the first rows are the sample: the
+// negative logarithm of the random value, divided by the weight.
+func (b *binder) weighed(input plan.Node, random expr.Expr, weight Expr) (plan.Node, expr.Expr, error) {
+	if weight.Tree.IsZero() {
+		return input, random, nil
+	}
+	value := weight.Tree.Cast(arrow.PrimitiveTypes.Float64)
+	heavy, err := plan.NewFilter(input, value.Gt(expr.Lit(0.0)).And(value.IsNaN().Not()))
+	unit := random.CastWrap(arrow.PrimitiveTypes.Float64).Add(expr.Lit(0.5)).Div(expr.Lit(0x1p64))
+	return heavy, unit.Log().Neg().Div(value), err
+}
+
+// isWeight reports a weight that is no expression of the rows.
+func (b *binder) isWeight(input plan.Node, weight Expr) bool {
+	if weight.Tree.IsZero() {
+		return true
+	}
+	_, ok := b.keys(input, []Expr{weight})
+	return ok
 }
 
 // Sample keeps a random part of the rows.
 func Sample(fraction float64, options SampleOptions) Verb {
 	return Verb{name: "Sample", bind: onInput(func(b *binder, input plan.Node) plan.Node {
 		switch {
+		case !options.Weight.Tree.IsZero() && (len(options.By) == 0 || options.Replace):
+			b.report(errWeights)
+			return input
 		case len(options.By) > 0 && !options.Replace && fraction >= 0 && fraction <= 1:
 			return b.strata(input, options, func(number, rows expr.Expr) expr.Expr {
 				return number.CastWrap(arrow.PrimitiveTypes.Float64).Le(rows.CastWrap(arrow.PrimitiveTypes.Float64).Mul(expr.Lit(fraction)).Add(expr.Lit(0.5)))
@@ -49,7 +77,10 @@ func Sample(fraction float64, options SampleOptions) Verb {
 func SampleRows(n int64, options SampleOptions) Verb {
 	return Verb{name: "SampleRows", bind: onInput(func(b *binder, input plan.Node) plan.Node {
 		switch {
-		case !b.isCount(n):
+		case !b.isCount(n) || !b.isWeight(input, options.Weight):
+			return input
+		case !options.Weight.Tree.IsZero() && options.Replace:
+			b.report(errWeights)
 			return input
 		case len(options.By) > 0 && options.Replace:
 			b.report(errReplacedStrata)
@@ -60,7 +91,11 @@ func SampleRows(n int64, options SampleOptions) Verb {
 			return plan.NewDraw(input, plan.DrawOptions{Rows: n, Seed: options.Seed})
 		}
 		return b.random(input, options.Seed, func(input plan.Node, row, random expr.Expr) (plan.Node, error) {
-			drawn, err := plan.NewSort(input, []plan.SortKey{{Value: random}}, n)
+			heavy, key, err := b.weighed(input, random, options.Weight)
+			if err != nil {
+				return nil, err
+			}
+			drawn, err := plan.NewSort(heavy, []plan.SortKey{{Value: key}}, n)
 			if err != nil {
 				return nil, err
 			}
@@ -75,10 +110,14 @@ var errReplacedStrata = fmt.Errorf("the options By and Replace are set: draw wit
 // order.
 func (b *binder) strata(input plan.Node, options SampleOptions, keeps func(number, rows expr.Expr) expr.Expr) plan.Node {
 	keys, ok := b.keys(input, options.By)
-	if !ok {
+	if !ok || !b.isWeight(input, options.Weight) {
 		return input
 	}
 	return b.random(input, options.Seed, func(n plan.Node, _, random expr.Expr) (plan.Node, error) {
+		n, random, err := b.weighed(n, random, options.Weight)
+		if err != nil {
+			return nil, err
+		}
 		number, rows := plan.Computed("number in the group"), plan.Computed("rows of the group")
 		over, err := plan.NewOver(n, plan.WindowKeys{Partition: keys, Order: []plan.SortKey{{Value: random}}}, []plan.Aggregation{
 			{Function: "row_number", Name: number}, {Function: "count", Name: rows},

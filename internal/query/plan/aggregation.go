@@ -45,6 +45,8 @@ var aggregateFunctions = map[string]func(a Aggregation) group.Aggregate{
 	"null_count":     aggregateOf(group.CountNull),
 	"sum":            aggregateOf(group.Sum),
 	"product":        aggregateOf(group.Product),
+	"bitwise_or":     aggregateOf(group.BitOr),
+	"bitwise_xor":    aggregateOf(group.BitXor),
 	"min":            aggregateOf(group.Min),
 	"max":            aggregateOf(group.Max),
 	"mean":           aggregateOf(group.Mean),

@@ -53,10 +53,11 @@
 //	except, intersect  two inputs; all
 //	cache       name: the rows of the input, which the caller of Decode may keep by the name
 //	explode     columns, drop_empty, position
-//	sample      fraction, seed, replace, by (expressions)
-//	sample_rows n, seed, replace, by
+//	sample      fraction, seed, replace, by (expressions), weight
+//	sample_rows n, seed, replace, by, weight (an expression)
 //	resample    at (an expression), every (a literal), by and aggregates (expressions); instead
-//	            of every it may have calendar, an object with number, unit, zone, week_start
+//	            of every it may have calendar, an object with number, unit, zone, week_start; span or
+//	            span_calendar (number, unit), offset, closed, label
 //	cross_tab   rows and columns (expressions), values (literals)
 //	shuffle     seed
 //	with_random name, seed

@@ -5,7 +5,7 @@
 // The members of functions and the functions that have them. A value, a gap and a key are literals, holidays and
 // names are lists, and escape and holidays may be left out.
 //
-//	name               column, as, field
+//	name               column, as, field, with_field
 //	type               cast
 //	digits             round_digits
 //	unit               truncate
@@ -14,25 +14,30 @@
 //	zone               local_time, instant_in
 //	format             format_time
 //	format, type       parse_time
-//	form               format_duration
+//	form               format_duration, normalize
 //	form, type         parse_duration
 //	pattern, escape    like
-//	pattern            matches_regex, find_regex, count_regex
+//	pattern            matches_regex, find_regex, count_regex, format, printf, split_regex
+//	seed               murmur3
 //	start, length      substring
 //	separator, number  split_part
 //	old, with          replace
 //	times              repeat
 //	length, with       pad_start, pad_end
 //	separator          concat_with, split, list_join, join_strings
-//	pattern, group     extract_regex
+//	pattern, group     extract_regex, extract_all_regex
 //	pattern, with      replace_regex
+//	from, to           translate
+//	path               json_get, json_text, json_type, json_keys, json_elements
 //	separator, names   split_fields
 //	index              list_get
 //	from, most         list_slice
 //	value              list_contains
 //	key                map_get
 //	q                  quantile
-//	n                  largest, smallest, tile, lag, lead, nth, difference, percent_change
+//	q, interpolation   quantile_with
+//	n                  largest, smallest, tile, lag, lead, nth, lag_or, lead_or, difference, percent_change
+//	order              order_by
 //	gap                session
 //	alpha              exponential_mean
 package querydata
@@ -187,19 +192,24 @@ func catalogued() map[string]function {
 		"like": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].Like(o.member("pattern").text(), o.member("escape").characters()...)
 		}},
-		"length_bytes":  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].LengthBytes() }},
-		"length_chars":  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].LengthChars() }},
-		"matches_regex": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MatchesRegex(o.member("pattern").text()) }},
-		"find_regex":    {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FindRegex(o.member("pattern").text()) }},
-		"count_regex":   {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountRegex(o.member("pattern").text()) }},
-		"is_alpha":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsAlpha() }},
-		"is_digit":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsDigit() }},
-		"is_alnum":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsAlnum() }},
-		"is_space":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsSpace() }},
-		"is_upper":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsUpper() }},
-		"is_lower":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsLower() }},
-		"is_ascii":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsASCII() }},
-		"edit_distance": {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].EditDistance(a[1]) }},
+		"length_bytes":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].LengthBytes() }},
+		"length_chars":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].LengthChars() }},
+		"matches_regex":           {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MatchesRegex(o.member("pattern").text()) }},
+		"find_regex":              {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FindRegex(o.member("pattern").text()) }},
+		"count_regex":             {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountRegex(o.member("pattern").text()) }},
+		"is_alpha":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsAlpha() }},
+		"is_digit":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsDigit() }},
+		"is_alnum":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsAlnum() }},
+		"is_space":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsSpace() }},
+		"is_upper":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsUpper() }},
+		"is_lower":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsLower() }},
+		"is_ascii":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].IsASCII() }},
+		"edit_distance":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].EditDistance(a[1]) }},
+		"jaro_similarity":         {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaroSimilarity(a[1]) }},
+		"jaro_winkler_similarity": {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaroWinklerSimilarity(a[1]) }},
+		"jaccard_similarity":      {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaccardSimilarity(a[1]) }},
+		"xxh3":                    {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].XXH3() }},
+		"murmur3":                 {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Murmur3(o.member("seed").count()) }},
 		"substring": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].Substring(o.member("start").count(), o.member("length").count())
 		}},
@@ -240,7 +250,33 @@ func catalogued() map[string]function {
 		"format_float": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FormatFloat() }},
 		"unhex":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Unhex() }},
 		"unbase64":     {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Unbase64() }},
-		"split":        {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Split(o.member("separator").text()) }},
+		"substring_at": {3, 3, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].SubstringAt(a[1], a[2]) }},
+		"translate": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].Translate(o.member("from").text(), o.member("to").text())
+		}},
+		"normalize":     {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Normalize(o.member("form").text()) }},
+		"fold_case":     {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FoldCase() }},
+		"strip_accents": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].StripAccents() }},
+		"md5":           {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MD5() }},
+		"sha1":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].SHA1() }},
+		"sha256":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].SHA256() }},
+		"json_get":      {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JSONGet(o.member("path").text()) }},
+		"json_text":     {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JSONText(o.member("path").text()) }},
+		"json_type":     {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JSONType(o.member("path").text()) }},
+		"format": {1, unlimited, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return gpuframe.FormatText(o.member("pattern").text(), operands(a[0:])...)
+		}},
+		"printf": {1, unlimited, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return gpuframe.Printf(o.member("pattern").text(), operands(a[0:])...)
+		}},
+		"split": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Split(o.member("separator").text()) }},
+		"extract_all_regex": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].ExtractAllRegex(o.member("pattern").text(), o.member("group").count())
+		}},
+		"split_regex":   {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].SplitRegex(o.member("pattern").text()) }},
+		"words":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Words() }},
+		"json_keys":     {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JSONKeys(o.member("path").text()) }},
+		"json_elements": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JSONElements(o.member("path").text()) }},
 		"split_fields": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].SplitFields(o.member("separator").text(), o.member("names").texts()...)
 		}},
@@ -265,33 +301,45 @@ func catalogued() map[string]function {
 		"concat_list_skip_nulls": {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr {
 			return gpuframe.ConcatListSkipNulls(operands(a[0:])...)
 		}},
-		"list_join":            {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListJoin(o.member("separator").text()) }},
-		"list_contains":        {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListContains(o.member("value").scalar()) }},
-		"list_sum":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListSum() }},
-		"list_min":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListMin() }},
-		"list_max":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListMax() }},
-		"list_mean":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListMean() }},
-		"list_any":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListAny() }},
-		"list_all":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListAll() }},
-		"field":                {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Field(o.member("name").text()) }},
-		"map_get":              {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MapGet(o.member("key").scalar()) }},
-		"struct":               {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Struct(expressions(a[0:])...) }},
-		"count_rows":           {0, 0, func(_ *object, _ []gpuframe.Expr) gpuframe.Expr { return gpuframe.Count() }},
-		"count":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Count() }},
-		"null_count":           {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].NullCount() }},
-		"count_distinct":       {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountDistinct(expressions(a[1:])...) }},
-		"sum":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Sum() }},
-		"product":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Product() }},
-		"mean":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mean() }},
-		"min":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Min() }},
-		"max":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Max() }},
-		"first":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].First() }},
-		"last":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Last() }},
-		"any_value":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AnyValue() }},
-		"mode":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mode() }},
-		"median":               {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Median() }},
-		"quantile":             {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Quantile(o.member("q").number()) }},
-		"geometric_mean":       {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].GeometricMean() }},
+		"list_join":        {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListJoin(o.member("separator").text()) }},
+		"list_contains":    {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListContains(o.member("value").scalar()) }},
+		"list_sum":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListSum() }},
+		"list_min":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListMin() }},
+		"list_max":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListMax() }},
+		"list_mean":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListMean() }},
+		"list_any":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListAny() }},
+		"list_all":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ListAll() }},
+		"field":            {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Field(o.member("name").text()) }},
+		"with_field":       {2, 2, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].WithField(o.member("name").text(), a[1]) }},
+		"map":              {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.MapOf(a[0], a[1]) }},
+		"map_from_entries": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MapFromEntries() }},
+		"map_entries":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MapEntries() }},
+		"map_get":          {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MapGet(o.member("key").scalar()) }},
+		"struct":           {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Struct(expressions(a[0:])...) }},
+		"count_rows":       {0, 0, func(_ *object, _ []gpuframe.Expr) gpuframe.Expr { return gpuframe.Count() }},
+		"count":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Count() }},
+		"null_count":       {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].NullCount() }},
+		"count_distinct":   {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountDistinct(expressions(a[1:])...) }},
+		"sum":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Sum() }},
+		"product":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Product() }},
+		"bitwise_and":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].BitwiseAnd() }},
+		"bitwise_or":       {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].BitwiseOr() }},
+		"bitwise_xor":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].BitwiseXor() }},
+		"mean":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mean() }},
+		"min":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Min() }},
+		"max":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Max() }},
+		"first":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].First() }},
+		"last":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Last() }},
+		"any_value":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AnyValue() }},
+		"mode":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mode() }},
+		"median":           {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Median() }},
+		"quantile":         {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Quantile(o.member("q").number()) }},
+		"geometric_mean":   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].GeometricMean() }},
+		"quantile_with": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].QuantileWith(o.member("q").number(), o.member("interpolation").text())
+		}},
+		"entropy":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Entropy() }},
+		"histogram":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Histogram() }},
 		"mad":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mad() }},
 		"variance":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Variance() }},
 		"stddev":               {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].StdDev() }},
@@ -314,7 +362,10 @@ func catalogued() map[string]function {
 		"join_strings": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].JoinStrings(o.member("separator").text())
 		}},
-		"skip_nulls":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].SkipNulls() }},
+		"skip_nulls": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].SkipNulls() }},
+		"order_by": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].OrderBy(o.member("order").orderings()...)
+		}},
 		"where":                   {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Where(a[1]) }},
 		"over":                    {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Over(o.window()) }},
 		"row_number":              {0, 0, func(_ *object, _ []gpuframe.Expr) gpuframe.Expr { return gpuframe.RowNumber() }},
@@ -326,6 +377,8 @@ func catalogued() map[string]function {
 		"lag":                     {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Lag(o.member("n").count()) }},
 		"lead":                    {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Lead(o.member("n").count()) }},
 		"nth":                     {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Nth(o.member("n").count()) }},
+		"lag_or":                  {2, 2, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].LagOr(o.member("n").count(), a[1]) }},
+		"lead_or":                 {2, 2, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].LeadOr(o.member("n").count(), a[1]) }},
 		"difference":              {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Difference(o.member("n").count()) }},
 		"percent_change":          {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].PercentChange(o.member("n").count()) }},
 		"fill_forward":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FillForward() }},

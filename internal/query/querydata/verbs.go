@@ -75,6 +75,23 @@ var verbs = map[string]verb{
 	}),
 	"resample": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		windows := q.Resample(o.member("at").expression(), every(o), expressions(o.member("by").expressionList())...)
+		if span := o.member("span"); !span.missing() {
+			windows = windows.Span(span.scalar())
+		}
+		if span := o.member("span_calendar"); !span.missing() {
+			c := span.object()
+			windows = windows.Span(gpuframe.Every(c.member("number").count(), c.member("unit").text()))
+			c.end()
+		}
+		if offset := o.member("offset"); !offset.missing() {
+			windows = windows.Offset(offset.scalar())
+		}
+		if closed := o.member("closed"); !closed.missing() {
+			windows = windows.Closed(closed.text())
+		}
+		if label := o.member("label"); !label.missing() {
+			windows = windows.Label(label.text())
+		}
 		return windows.Agg(expressions(o.member("aggregates").expressionList())...)
 	}),
 	"cross_tab": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
@@ -163,7 +180,11 @@ func every(o *object) any {
 }
 
 func sampleOptions(o *object) gpuframe.SampleOptions {
-	return gpuframe.SampleOptions{Seed: o.member("seed").seed(), Replace: o.member("replace").flag(), By: expressions(o.member("by").expressionList())}
+	options := gpuframe.SampleOptions{Seed: o.member("seed").seed(), Replace: o.member("replace").flag(), By: expressions(o.member("by").expressionList())}
+	if weight := o.member("weight"); !weight.missing() {
+		options.Weight = weight.expression()
+	}
+	return options
 }
 
 // scalars returns the Go values of a list of literals.

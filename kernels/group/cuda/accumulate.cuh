@@ -42,6 +42,10 @@ static inline __device__ void merge(const State<in_slot> &s, u32 stage, u32 kind
     case products:
         multiply_by(s, other[0] ^ 1);
         return;
+    case bits_or:
+    case bits_xor:
+        combine_bits(s, kind, other[0]);
+        return;
     case greatest:
         raise(s.word(0), other[0]);
         return;
@@ -91,6 +95,10 @@ static inline __device__ void add_row(const State<in_slot> &s, u32 stage, const 
         return;
     case products:
         multiply_by(s, x);
+        return;
+    case bits_or:
+    case bits_xor:
+        combine_bits(s, r.kind, x);
         return;
     case greatest:
     case first_greatest:

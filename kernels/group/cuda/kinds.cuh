@@ -23,4 +23,8 @@ enum Kind : u32 {
     first_greatest,
     // sum_floats is described in exact_sum.go.
     sum_floats,
+    // bits_or has the bits that a value has.
+    bits_or,
+    // bits_xor has the bits that an odd number of values has.
+    bits_xor,
 };

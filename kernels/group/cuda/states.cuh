@@ -102,6 +102,16 @@ template <typename S> DEVICE void multiply_by(const S &s, u64 x) {
     }
 }
 
+// combine_bits adds the bits of a value to bits_or or bits_xor.
+template <typename S> DEVICE void combine_bits(const S &s, u32 kind, u64 x) {
+    if (x == 0)
+        return;
+    if (kind == bits_or)
+        __nvvm_atom_or_gen_ll((long long *)s.word(0), (long long)x);
+    else
+        __nvvm_atom_xor_gen_ll((long long *)s.word(0), (long long)x);
+}
+
 // add_float adds a float in stage 1. In stage 0 it raises the top.
 template <typename S> DEVICE void add_float(const S &s, u32 stage, f64 x) {
     const Pieces p = pieces_of(x);

@@ -99,6 +99,8 @@ func reading(p catalog.Parameter) string {
 	switch {
 	case p.Type == catalog.Windows:
 		return "o.window()"
+	case p.Type == catalog.Keys:
+		return fmt.Sprintf("o.member(%q).orderings()...", p.Name)
 	case p.Type == catalog.Character && p.Optional:
 		return fmt.Sprintf("o.member(%q).characters()...", p.Name)
 	}

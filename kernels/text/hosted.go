@@ -1,0 +1,234 @@
+package text
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/parallel"
+	"github.com/gpuframe/gpuframe/internal/op/strategy"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// hosted is a function that the host computes for every device: the operands are copied to the host and
+// the result back.
+type hosted struct {
+	function *hostFunction
+	// text, with and number are the literals of the function.
+	text, with string
+	number     int
+}
+
+// hostFunction is a function of rows that the host computes.
+type hostFunction struct {
+	name string
+	// result is the type of the values. It reports literals that the function does not take.
+	result func(h hosted, operands []arrow.DataType) (arrow.DataType, error)
+	// rows returns the function of one goroutine that appends the value of a row. Rows with a null operand are null.
+	rows func(ctx context.Context, h hosted, operands []arrow.Array) (appendRow, error)
+}
+
+// appendRow appends the value of a row to a column.
+type appendRow func(row int, to array.Builder)
+
+// Name implements expr.Operator.
+func (h hosted) Name() string {
+	switch {
+	case h.with != "":
+		return fmt.Sprintf("%s[%q, %q]", h.function.name, h.text, h.with)
+	case h.text != "" && h.number != 0:
+		return fmt.Sprintf("%s[%q, %d]", h.function.name, h.text, h.number)
+	case h.text != "":
+		return fmt.Sprintf("%s[%q]", h.function.name, h.text)
+	}
+	return h.function.name
+}
+
+// Result implements expr.Operator.
+func (h hosted) Result(operands []arrow.DataType) (arrow.DataType, error) {
+	return h.function.result(h, operands)
+}
+
+// Run implements expr.Operator.
+func (h hosted) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
+	types := make([]arrow.DataType, len(operands))
+	for i, c := range operands {
+		if types[i] = c.Type(); c.Len() != operands[0].Len() {
+			return nil, fmt.Errorf("columns of %d and %d rows: %w", operands[0].Len(), c.Len(), expr.ErrType)
+		}
+	}
+	result, err := h.Result(types)
+	if err != nil {
+		return nil, err
+	}
+	call, err := op.Begin(ctx, options, operands...)
+	if err != nil {
+		return nil, err
+	}
+	arrays, err := column.ToArrays(call.Context(), operands, column.DownloadOptions{Stream: call.Stream})
+	if err != nil {
+		return nil, err
+	}
+	defer release.Arrow(arrays)
+	chunks, err := h.values(&call, result, arrays)
+	defer release.Arrow(chunks)
+	if err != nil {
+		return nil, err
+	}
+	chunks = append(chunks, nullsOfType(result, operands[0].Len()-arrays[0].Len()))
+	columns, err := column.FromArrays(call.Context(), call.Manager, [][]arrow.Array{chunks}, column.UploadOptions{Stream: call.Stream, Tag: call.Tag, Unchecked: true})
+	if err != nil || operands[0].RowCount() == nil {
+		return first(columns), err
+	}
+	counted, err := columns[0].WithRows(operands[0].RowCount())
+	return release.OnError(counted, err, columns[0].Release())
+}
+
+func first(columns []*column.Column) *column.Column {
+	if len(columns) == 0 {
+		return nil
+	}
+	return columns[0]
+}
+
+// nullsOfType is the values of rows behind those that are counted on the device.
+func nullsOfType(t arrow.DataType, rows int) arrow.Array {
+	b := array.NewBuilder(arrowmemory.DefaultAllocator, t)
+	defer b.Release()
+	b.AppendNulls(rows)
+	return b.NewArray()
+}
+
+// values computes the rows, in parts by several goroutines.
+func (h hosted) values(call *op.Call, result arrow.DataType, operands []arrow.Array) ([]arrow.Array, error) {
+	rows := operands[0].Len()
+	chunks, failures := make([]arrow.Array, parallel.Parts(rows)), make([]error, parallel.Parts(rows))
+	most := strategy.MaximumOffset(call.Context(), 4)
+	err := parallel.Run(call.Context(), rows, len(chunks), func(part, begin, end int) {
+		b := array.NewBuilder(arrowmemory.DefaultAllocator, result)
+		defer b.Release()
+		add, err := h.function.rows(call.Context(), h, operands)
+		for row := begin; row < end && err == nil; row++ {
+			if isNull(operands, row) {
+				b.AppendNull()
+				continue
+			}
+			add(row, b)
+			if row%checkedRows == 0 || row == end-1 {
+				err = errors.Join(checkExtent(b, most), call.Context().Err())
+			}
+		}
+		chunks[part], failures[part] = b.NewArray(), err
+	})
+	return chunks, errors.Join(append(failures, err)...)
+}
+
+// checkedRows is the number of rows after which the bytes of a result are compared with what offsets reach.
+const checkedRows = 64
+
+// checkExtent refuses more bytes than the offsets of 32 bits of a result reach.
+func checkExtent(b array.Builder, most int64) error {
+	if l, ok := b.(*array.ListBuilder); ok {
+		b = l.ValueBuilder()
+	}
+	bytes := 0
+	switch b := b.(type) {
+	case *array.StringBuilder:
+		bytes = b.DataLen()
+	case *array.BinaryBuilder:
+		if b.Type().ID() == arrow.BINARY {
+			bytes = b.DataLen()
+		}
+	}
+	if int64(bytes) > most {
+		return fmt.Errorf("strings of %d bytes, their offsets reach to %d: use a column with large offsets: %w", bytes, most, memory.ErrOverflow)
+	}
+	return nil
+}
+
+func isNull(operands []arrow.Array, row int) bool {
+	for _, a := range operands {
+		if a.IsNull(row) {
+			return true
+		}
+	}
+	return false
+}
+
+// stringsOf returns a function that returns the string of a row.
+func stringsOf(a arrow.Array) func(row int) string {
+	switch a := a.(type) {
+	case *array.Dictionary:
+		text := stringsOf(a.Dictionary())
+		return func(row int) string { return text(a.GetValueIndex(row)) }
+	case interface{ Value(row int) string }: // utf8, large_utf8
+		return a.Value
+	case interface{ Value(row int) []byte }:
+		return func(row int) string { return string(a.Value(row)) }
+	}
+	return func(int) string { return "" }
+}
+
+// appendText appends a string to a column of strings or binaries.
+func appendText(to array.Builder, text string) {
+	switch to := to.(type) {
+	case interface{ Append(text string) }:
+		to.Append(text)
+	case *array.BinaryBuilder:
+		to.AppendString(text)
+	}
+}
+
+// ofStrings is the type of results of operands that are all strings.
+func ofStrings(t arrow.DataType) func(h hosted, operands []arrow.DataType) (arrow.DataType, error) {
+	return func(_ hosted, operands []arrow.DataType) (arrow.DataType, error) {
+		_, err := areStrings(operands)
+		return t, err
+	}
+}
+
+// sameText is utf8, or large_utf8 if an operand has large offsets.
+func sameText(_ hosted, operands []arrow.DataType) (arrow.DataType, error) {
+	large, err := areStrings(operands)
+	if large {
+		return arrow.BinaryTypes.LargeString, err
+	}
+	return arrow.BinaryTypes.String, err
+}
+
+// areStrings refuses operands that are no strings, and reports whether one has large offsets.
+func areStrings(operands []arrow.DataType) (large bool, err error) {
+	for _, o := range operands {
+		t, err := plain(o)
+		if err != nil {
+			return false, err
+		}
+		large = large || t.ID() == arrow.LARGE_STRING || t.ID() == arrow.LARGE_BINARY
+	}
+	return large, nil
+}
+
+// onHost applies a function of strings, of which dictionaries become plain strings.
+func onHost(h hosted, operands ...expr.Expr) expr.Expr {
+	for i, e := range operands {
+		operands[i] = expr.Concat(e)
+	}
+	return expr.Apply(h, operands...)
+}
+
+// textFunction is a function of one string to another one.
+func textFunction(name string, f func(h hosted) func(text string) string) *hostFunction {
+	return &hostFunction{name: name, result: sameText, rows: func(_ context.Context, h hosted, operands []arrow.Array) (appendRow, error) {
+		text, change := stringsOf(operands[0]), f(h)
+		return func(row int, to array.Builder) { appendText(to, change(text(row))) }, nil
+	}}
+}
