@@ -5,6 +5,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/kernels/custom"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -69,6 +71,15 @@ func (f UserFunction) Of(arguments ...any) Expr {
 // A fault of the name or the signature is reported when a query is bound.
 func ArrowFunc(name string, s Signature, f func(ctx context.Context, arguments []arrow.Array) (arrow.Array, error)) UserFunction {
 	return UserFunction{custom.OnHost(name, s, f)}
+}
+
+// ColumnFunc makes a function of columns in device memory, for libraries that compute there. f gets a table of the
+// arguments, with their numbers from 0 as names, and returns a column on the device with as many rows. The table is
+// borrowed; the query releases the column. Without types of arguments in s it takes one or more of any types.
+//
+// A fault of the name or the signature is reported when a query is bound.
+func ColumnFunc(name string, s Signature, f func(ctx context.Context, arguments *buffer.Buffer) (*column.Column, error)) UserFunction {
+	return UserFunction{custom.OnColumns(name, s, f)}
 }
 
 // KernelFunc makes a function of a CUDA kernel, which runs on the stream and within the budget of the query. A host

@@ -11,6 +11,8 @@
 // The columns of a table are copied to pinned host memory, the function is called once with all rows of the
 // table, and its result is copied to the device. A query calls it for one batch after another.
 //
+// [OnColumns] calls a function with the columns themselves, on the device, without a copy.
+//
 // # Kernels
 //
 // [OnDevice] launches a kernel on the stream of the operator. Its parameters are, in this order: a pointer to

@@ -23,7 +23,7 @@ var (
 
 // Signature has the types of a function.
 type Signature struct {
-	// Arguments are the types of the arguments, one or more.
+	// Arguments are the types of the arguments, one or more. [OnColumns] takes any without them.
 	Arguments []arrow.DataType
 	Result    arrow.DataType
 	// SeesNulls is set if a kernel gets the nulls and decides which results are null. It is not used on the
@@ -98,6 +98,9 @@ func (f *Function) Result(operands []arrow.DataType) (arrow.DataType, error) {
 		return nil, &Error{f.name, f.invalid}
 	}
 	declared := f.signature.Arguments
+	if declared == nil {
+		return f.signature.Result, nil
+	}
 	if len(operands) != len(declared) {
 		return nil, &Error{f.name, fmt.Errorf("%d arguments, expected %d: %w", len(operands), len(declared), expr.ErrType)}
 	}

@@ -74,6 +74,8 @@ var kinds = []struct {
 }{
 	{errNoColumn, "key"},
 	{errArgument, "value"},
+	{errCall, "call"},
+	{gpuframe.ErrFunctionResult, "call"},
 	{errType, "type"},
 	{memory.ErrBudget, "budget"},
 	{device.ErrOutOfMemory, "memory"},
@@ -167,7 +169,7 @@ const columnWithNulls = "the column has nulls, which DLPack lacks: hand over val
 // conditions.
 func plainText(err error) string {
 	text := apiterms.Text(apiterms.Python, strings.ReplaceAll(err.Error(), dlpack.ErrNulls.Error(), columnWithNulls))
-	for _, each := range []error{errNoColumn, errArgument, errType, errContents, errUnread, errFile} {
+	for _, each := range []error{errNoColumn, errArgument, errType, errContents, errUnread, errFile, errCall} {
 		text = strings.TrimSuffix(text, ": "+each.Error())
 	}
 	return text

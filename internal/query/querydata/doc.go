@@ -80,6 +80,10 @@
 //	range     literals: the least and the greatest difference of the order key, or null
 //	at_least  a number of values
 //
+// # Functions of the program
+//
+// The function call has arguments of any types and the member number: that of a function in [Options].
+//
 // # Literals
 //
 // The function literal has the members value and type. A literal without a type is null, a bool, a string, or a number, which adapts to the type
