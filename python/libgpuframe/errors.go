@@ -28,6 +28,7 @@ import (
 	sources "github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/query/querydata"
 	"github.com/gpuframe/gpuframe/internal/text/apiterms"
+	"github.com/gpuframe/gpuframe/learn"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/objectstore"
 	"github.com/gpuframe/gpuframe/share"
@@ -74,6 +75,10 @@ var kinds = []struct {
 }{
 	{errNoColumn, "key"},
 	{errArgument, "value"},
+	{learn.ErrOption, "value"},
+	{learn.ErrType, "type"},
+	{learn.ErrNoRows, "invalid"},
+	{learn.ErrUnknown, "invalid"},
 	{errCall, "call"},
 	{gpuframe.ErrFunctionResult, "call"},
 	{errType, "type"},

@@ -63,6 +63,7 @@
 //	with_row_number name
 //	drop_nulls  columns
 //	fill_null   value (a literal), columns
+//	prepare     kind: labels, one_hot, target_means, scaling, imputation or bins; fitted: the JSON of a value of package learn
 //
 // Each step may have a place, an object with verb, file and line, that problems of the query
 // name.

@@ -62,7 +62,7 @@ var Levels = []Level{
 	{"runs of queries", []string{"internal/query/runs"}},
 	{"frame", []string{"."}},
 	{"formats of tables", []string{"tableformat"}},
-	{"frame adapters", []string{"internal/query/querydata", "observe", "sql"}},
+	{"frame adapters", []string{"internal/query/querydata", "learn", "observe", "sql"}},
 	{"programs", []string{"arrow18", "beam", "bench", "cmd", "distribution", "examples", "flight", "internal/command", "lake", "python", "tools", "internal/testing"}},
 }
 
