@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
 // doubled doubles numbers.
@@ -164,5 +165,20 @@ func TestUserFunctionProblems(t *testing.T) {
 		_, err := q.Schema(t.Context())
 		require.ErrorContains(t, err, text)
 		assert.False(t, strings.Contains(err.Error(), "\x00"), "%q", err)
+	}
+}
+
+// TestUserFunctionsOnSeveralDevices compares one device with two.
+func TestUserFunctionsOnSeveralDevices(t *testing.T) {
+	record := counting(t, 1000)
+	id := gpuframe.Col("id")
+	for _, options := range [][]gpuframe.FunctionOption{nil, {gpuframe.Pure()}} {
+		f := gpuframe.GoFunc1("doubled", doubled, options...)
+		query := func(e *gpuframe.Engine) gpuframe.Query {
+			return e.Records(nil, record.NewSlice(0, 400), record.NewSlice(400, 1000)).With(f.Of(id).As("x")).
+				Filter(gpuframe.Col("x").Gt(10)).GroupBy(id.Mod(7).As("k")).Agg(gpuframe.Col("x").Sum().As("s")).Sort(gpuframe.Col("k"))
+		}
+		several := openDevices(t, devicetest.Hosts(t, 2))
+		assert.Equal(t, lines(t, query(smallEngine(t, 1<<28))), lines(t, query(several)))
 	}
 }
