@@ -108,6 +108,15 @@ func Apply(o Operator, operands ...Expr) Expr {
 	return applied
 }
 
+// Operator returns the operator if the outermost operation of e is one.
+func (e Expr) Operator() (o Operator, ok bool) {
+	if e.node == nil || e.node.op != apply {
+		return nil, false
+	}
+	o, ok = e.node.value.(Operator)
+	return o, ok
+}
+
 // step is an operator that is applied to expressions on the columns of a table and on the
 // results of steps before it.
 type step struct {

@@ -17,10 +17,10 @@ interface. Shared memory stays alive as long as one of the libraries holds it.
 from .column import Column
 from .devices import (Budget, Device, MemoryInfo, budget, device, device_memory, devices, set_budget,
                       set_default_device)
-from .errors import (AccessError, AddressInUseError, ArgumentError, BudgetError, ColumnNotFoundError, DeviceError, ExchangeError, FileError, GpuframeError,
+from .errors import (AccessError, AddressInUseError, ArgumentError, BudgetError, CallError, ColumnNotFoundError, DeviceError, ExchangeError, FileError, GpuframeError,
                      InternalError, InvalidDataError, MissingFileError, NotAvailableError, NotConnectedError, OutOfMemoryError, Problem, QueryError,
                      RangeError, ReleasedError, UnsupportedError, WrongTypeError)
-from .expressions import (Expr, coalesce, col, concat_list, concat_str, corr, cov, element, format, lit, max_horizontal, min_horizontal, regression_intercept,
+from .expressions import (Expr, coalesce, col, concat_list, concat_str, corr, cov, element, format, lit, map_batches, max_horizontal, min_horizontal, regression_intercept,
                           regression_r2, regression_slope, when)
 from .expressions import count_rows as len
 from .files import read_csv, read_ipc, read_parquet
@@ -34,11 +34,11 @@ from .table import Schema, Table
 __version__ = "0.1.0"
 
 __all__ = [
-    "AccessError", "AddressInUseError", "ArgumentError", "Budget", "BudgetError", "Client", "Column", "ColumnNotFoundError", "Device", "DeviceError",
+    "AccessError", "AddressInUseError", "ArgumentError", "Budget", "BudgetError", "CallError", "Client", "Column", "ColumnNotFoundError", "Device", "DeviceError",
     "ExchangeError", "Expr", "FileError", "Folder", "GpuframeError", "GroupBy", "InternalError", "InvalidDataError", "LazyFrame", "MemoryInfo",
     "MissingFileError", "NotAvailableError", "NotConnectedError", "OutOfMemoryError", "Problem", "Profile", "QueryError", "RangeError",
     "ReleasedError", "SQLContext", "Schema", "Server", "SharedTable", "Table", "UnsupportedError", "WrongTypeError", "budget", "coalesce", "col", "concat",
     "concat_list", "concat_str", "connect", "corr", "cov", "device", "device_memory", "devices", "element", "format", "from_arrow", "from_columns", "from_pandas", "from_polars", "len",
-    "lit", "max_horizontal", "min_horizontal", "read_csv", "read_ipc", "read_parquet", "regression_intercept", "regression_r2", "regression_slope",
+    "lit", "map_batches", "max_horizontal", "min_horizontal", "read_csv", "read_ipc", "read_parquet", "regression_intercept", "regression_r2", "regression_slope",
     "scan_csv", "scan_delta", "scan_iceberg", "scan_ipc", "scan_ndjson", "scan_parquet", "serve", "set_budget", "set_default_device", "set_object_cache", "sql", "when",
 ]

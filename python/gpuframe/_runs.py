@@ -10,9 +10,11 @@ import ctypes
 import json
 from typing import Any, Iterator, Optional, Sequence
 
+from ._calls import BatchFunction
 from ._library import library
 from ._native import Handle
 from .devices import Manager
+from .errors import CallError
 from .table import Table
 
 #: The milliseconds of one wait. A run that ends meanwhile ends the wait.
@@ -24,23 +26,29 @@ HAS_TABLE, ENDED = 1, 2
 class Run(Handle):
     """A run. It is cancelled by its release, which waits for its end."""
 
-    __slots__ = ("_kept", "answer")
+    __slots__ = ("_kept", "_functions", "answer")
 
     _kept: Any
+    _functions: Sequence[BatchFunction]
     answer: dict[str, Any]
 
     @classmethod
-    def start(cls, manager: Manager, action: dict[str, Any], document: bytes, tables: Sequence[Table], query: object) -> Run:
+    def start(cls, manager: Manager, action: dict[str, Any], document: bytes, tables: Sequence[Table], functions: Sequence[BatchFunction], query: object) -> Run:
         """Start an action on the query of a document. The run keeps the objects of the query alive."""
         handles = (ctypes.c_uint64 * len(tables))(*[each._handle() for each in tables])
         made = cls.__new__(cls)
-        made._kept, made.answer = (manager, tuple(tables), query), {}
+        made._kept, made._functions, made.answer = (manager, tuple(tables), query), functions, {}
+        called = (ctypes.c_uint64 * len(functions))(*[each.used_by(manager) for each in functions])
         handle = ctypes.c_uint64()
         try:
-            library.query(manager._handle(), json.dumps(action).encode(), document, handles, len(tables), ctypes.byref(handle))
+            library.query(manager._handle(), json.dumps(action).encode(), document, handles, len(tables), called, len(functions), ctypes.byref(handle))
         finally:  # also if a signal came during the call
             made._adopt(handle.value)
         return made
+
+    def __del__(self) -> None:
+        # In front of the functions, which the run may be calling.
+        self._release()
 
     def next(self) -> Optional[Table]:
         """Return the next table, or None at the end, after which there is the answer."""
@@ -49,6 +57,8 @@ class Run(Handle):
             table = None
             try:
                 library.run_wait(self._handle(), WAIT, ctypes.byref(status), ctypes.byref(handle), ctypes.byref(answer))
+            except CallError as error:
+                raise error from next((failure for each in self._functions for failure in each.failures()), None)
             finally:  # also if a signal came during the call
                 text = library.text(answer)
                 if handle.value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Literal, Mapping, Optional, Sequence, Union
 
 if TYPE_CHECKING:
     from .expressions import Expr, IntoExpr
@@ -44,6 +44,10 @@ class Verbs:
     def with_columns(self, *expressions: IntoColumns, **named: IntoExpr) -> Table:
         """Return the table with more columns. A column with the name of another takes its place."""
         return self.lazy().with_columns(*expressions, **named).collect()
+
+    def map_batches(self, function: Callable[[Table], Any], schema: Mapping[str, Any], *, pure: bool = False) -> Table:
+        """Return the columns that a function computes of each batch of rows: see :meth:`LazyFrame.map_batches`."""
+        return self.lazy().map_batches(function, schema, pure=pure).collect()
 
     def group_by(self, *keys: IntoColumns) -> TableGroups:
         """Divide the rows into groups with equal keys. Null is a key like any other."""

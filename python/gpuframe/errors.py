@@ -87,6 +87,10 @@ class FileError(GpuframeError, OSError):
     """A file cannot be opened or read."""
 
 
+class CallError(GpuframeError, RuntimeError):
+    """A function of :func:`map_batches` failed, or its result does not fit. ``__cause__`` is its exception, if it raised one."""
+
+
 class MissingFileError(FileError, FileNotFoundError):
     """The file does not exist."""
 
@@ -149,6 +153,7 @@ _KINDS: dict[str, type[Exception]] = {
     "value": ArgumentError,
     "type": WrongTypeError,
     "key": ColumnNotFoundError,
+    "call": CallError,
     "index": RangeError,
     "file": MissingFileError,
     "io": FileError,

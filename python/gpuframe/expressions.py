@@ -7,11 +7,13 @@ wrong. Names and meanings are those of Polars, unless a docstring states otherwi
 from __future__ import annotations
 
 import re
-from typing import Any, Iterable, Literal, NoReturn, Sequence, Union
+from typing import Any, Callable, Iterable, Literal, NoReturn, Sequence, Union
 
+from ._calls import BatchFunction
 from ._functions import Aggregates, Functions, ListFunctions, StringFunctions, TemporalFunctions
 from ._literals import Node, literal
 from ._types import type_name
+from .column import Column
 from .errors import ArgumentError, WrongTypeError
 
 #: The class Expr has a property of this name.
@@ -218,6 +220,10 @@ class Expr(_Aggregates, Functions):
 
     def __rmul__(self, other: IntoExpr) -> Expr:
         return call("mul", other, self)
+
+    def map_batches(self, function: Callable[[Column], Any], return_dtype: Any, *, pure: bool = False) -> Expr:
+        """The result of a Python function of the column, called for one batch of rows after the other: see :func:`gpuframe.map_batches`."""
+        return batch_call(BatchFunction.of_columns(function, return_dtype, pure, single=True), [self])
 
     def __truediv__(self, other: IntoExpr) -> Expr:
         return call("true_div", self, other)
@@ -623,6 +629,36 @@ def concat_list(*values: IntoExpr) -> Expr:
 def element() -> Expr:
     """Return the element of a list in the expressions of ``list.eval`` and ``list.filter``."""
     return Expr({"function": "element"})
+
+
+def batch_call(function: BatchFunction, arguments: Sequence[Union[str, Expr]]) -> Expr:
+    """Return the result of a function of batches."""
+    nodes = column_nodes(arguments)
+    if not nodes:
+        raise ArgumentError(f"function {function.name} has no arguments: pass one or more columns or expressions")
+    return Expr({"function": "call", "number": function, "arguments": nodes}).alias(function.name)
+
+
+def map_batches(exprs: Sequence[Union[str, Expr]], function: Callable[[list[Column]], Any], return_dtype: Any, *, pure: bool = False) -> Expr:
+    """Return the result of a Python function of several columns, called for one batch of rows after the other.
+
+    The function gets a list of :class:`Column`, in the memory of the query's device, and returns an array with as many
+    values of type ``return_dtype``: a Column, or an array of any library that :meth:`Table.from_columns` takes. So torch,
+    cupy, jax and numba compute on the GPU without a copy, and numpy and pyarrow on the host. DLPack and the CUDA array interface have
+    no nulls: use ``column.values()`` and ``column.is_valid()``. Batches are divided so that each takes at most an eighth of the budget.
+
+    Unless it is ``pure``, the function is called for all rows, in order. With ``pure`` a result depends on the values of
+    its row alone: conditions move below the call, and it is left out if nothing reads the result. A str is a column.
+
+    >>> import gpuframe, numpy
+    >>> table = gpuframe.from_columns({"x": [3.0, 6.0], "y": [4.0, 8.0]}, device="host")
+    >>> def norm(columns):
+    ...     x, y = (numpy.from_dlpack(each) for each in columns)
+    ...     return numpy.hypot(x, y)
+    >>> table.select(gpuframe.map_batches(["x", "y"], norm, "float64")).collect().to_pydict()
+    {'norm': [5.0, 10.0]}
+    """
+    return batch_call(BatchFunction.of_columns(function, return_dtype, pure, single=False), [exprs] if isinstance(exprs, (str, Expr)) else exprs)
 
 
 def corr(a: Union[str, Expr], b: Union[str, Expr]) -> Expr:

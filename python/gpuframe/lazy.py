@@ -8,14 +8,15 @@ import os
 import sys
 import weakref
 from dataclasses import dataclass
-from typing import Any, Iterator, Literal, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Literal, Mapping, Optional, Sequence, Union
 
 from . import _runs
+from ._calls import BatchFunction, numbers_of
 from ._library import library
 from ._literals import Node, literal
 from .devices import Place, place
 from .errors import ArgumentError, GpuframeError, WrongTypeError
-from .expressions import Expr, IntoExpr, Str, col, column_node, column_nodes, lit, node_of, number_and_unit
+from .expressions import Expr, batch_call, IntoExpr, Str, col, column_node, column_nodes, lit, node_of, number_and_unit
 from .folders import Folder
 from .table import Names, Table, names_of
 
@@ -62,8 +63,8 @@ def _forget(name: str) -> None:
         pass
 
 
-def _document(last: Step) -> tuple[bytes, list[Table]]:
-    """Return the document of a query, and its tables."""
+def _document(last: Step) -> tuple[bytes, list[Table], list[BatchFunction]]:
+    """Return the document of a query, its tables, and the functions that it calls."""
     order: list[Step] = []
     numbers: dict[int, int] = {}
     waiting = [last]
@@ -85,15 +86,16 @@ def _document(last: Step) -> tuple[bytes, list[Table]]:
             members["number"] = len(tables)
             tables.append(step.table)
         steps.append({"verb": step.verb, "inputs": [numbers[id(each)] for each in step.inputs], "place": step.place, **members})
+    functions: list[BatchFunction] = []
     try:
-        text = json.dumps({"version": 1, "steps": steps}, ensure_ascii=False, allow_nan=False).encode()
+        text = json.dumps({"version": 1, "steps": steps}, ensure_ascii=False, allow_nan=False, default=numbers_of(functions)).encode()
     except UnicodeEncodeError as error:
         raise ArgumentError(f"a name or a text in the query is no valid Unicode: {error.object[error.start:error.end]!r}") from None
     except RecursionError:
         raise ArgumentError("an expression is nested too deeply: compute a part of it with with_columns() first") from None
     except (TypeError, ValueError) as error:
         raise WrongTypeError(f"an argument of the query has a wrong type: {error}") from None
-    return text, tables
+    return text, tables, functions
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,23 @@ class LazyFrame:
     def with_columns(self, *expressions: IntoColumns, **named: IntoExpr) -> LazyFrame:
         """Add columns. A column with the name of another takes its place."""
         return self._then("with", "with_columns", expressions=_named(expressions, named))
+
+    def map_batches(self, function: Callable[[Table], Any], schema: Mapping[str, Any], *, pure: bool = False) -> LazyFrame:
+        """Return the columns that a function computes of each batch of rows.
+
+        The function gets a :class:`Table` with all columns, and returns a Table, or a mapping of names to arrays, with
+        the columns of ``schema``, a mapping of names to types, and the same number of rows. See
+        :func:`gpuframe.map_batches`. The names of the columns are read at once.
+
+        >>> import gpuframe, math
+        >>> def roots(batch):
+        ...     return {"root": [math.sqrt(x) for x in batch["x"].tolist()]}
+        >>> gpuframe.from_columns({"x": [1.0, 4.0]}, device="host").map_batches(roots, {"root": "float64"}).collect().to_pydict()
+        {'root': [1.0, 2.0]}
+        """
+        columns = list(self.collect_schema())
+        computed = batch_call(BatchFunction.of_table(function, columns, schema, pure), [col(name) for name in columns])
+        return self.select(*[computed.field(name).alias(name) for name in schema])
 
     def drop(self, *columns: Names) -> LazyFrame:
         """Leave out columns."""
@@ -496,12 +515,12 @@ class LazyFrame:
         return run.answer
 
     def _start(self, do: str, device: Place, **options: Any) -> _runs.Run:
-        document, tables = _document(self._step)
+        document, tables, functions = _document(self._step)
         if device is None and tables:
             device = tables[0].device.name
         manager = place(device)
         there = [each if each.device.name == manager.name or not each.nbytes else each.to_device(manager) for each in tables]
-        return _runs.Run.start(manager, {"do": do, **options}, document, there, self._step)
+        return _runs.Run.start(manager, {"do": do, **options}, document, there, functions, self._step)
 
     def __repr__(self) -> str:
         verbs = []

@@ -28,6 +28,7 @@ import (
 	sources "github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/query/querydata"
 	"github.com/gpuframe/gpuframe/internal/text/apiterms"
+	"github.com/gpuframe/gpuframe/learn"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/objectstore"
 	"github.com/gpuframe/gpuframe/share"
@@ -74,6 +75,12 @@ var kinds = []struct {
 }{
 	{errNoColumn, "key"},
 	{errArgument, "value"},
+	{learn.ErrOption, "value"},
+	{learn.ErrType, "type"},
+	{learn.ErrNoRows, "invalid"},
+	{learn.ErrUnknown, "invalid"},
+	{errCall, "call"},
+	{gpuframe.ErrFunctionResult, "call"},
 	{errType, "type"},
 	{memory.ErrBudget, "budget"},
 	{device.ErrOutOfMemory, "memory"},
@@ -167,7 +174,7 @@ const columnWithNulls = "the column has nulls, which DLPack lacks: hand over val
 // conditions.
 func plainText(err error) string {
 	text := apiterms.Text(apiterms.Python, strings.ReplaceAll(err.Error(), dlpack.ErrNulls.Error(), columnWithNulls))
-	for _, each := range []error{errNoColumn, errArgument, errType, errContents, errUnread, errFile} {
+	for _, each := range []error{errNoColumn, errArgument, errType, errContents, errUnread, errFile, errCall} {
 		text = strings.TrimSuffix(text, ": "+each.Error())
 	}
 	return text

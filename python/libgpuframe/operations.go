@@ -4,10 +4,12 @@ package libgpuframe
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/learn"
 )
 
 // operation is something that is done with a query.
@@ -23,6 +25,8 @@ type operation struct {
 	Format string `json:"format"`
 	// Parquet are the options of a Parquet file.
 	Parquet parquetOptions `json:"parquet"`
+	// Fit is the request of a fit.
+	Fit learn.Request `json:"fit"`
 	// Folder are the options of a folder of files, or nil: the path is that of a file.
 	Folder *folderOptions `json:"folder"`
 }
@@ -61,6 +65,15 @@ var operations = map[string]func(ctx context.Context, o operation, q gpuframe.Qu
 	"describe": func(ctx context.Context, _ operation, q gpuframe.Query, r *run, options []gpuframe.RunOption) error {
 		f, err := q.Describe(ctx, options...)
 		return r.sendFrame(ctx, f, err)
+	},
+	"fit": func(ctx context.Context, o operation, q gpuframe.Query, r *run, _ []gpuframe.RunOption) error {
+		fitted, err := learn.Fit(ctx, q, o.Fit)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(fitted)
+		r.answer.Text = string(text)
+		return err
 	},
 	"batches": batches,
 	"write":   write,

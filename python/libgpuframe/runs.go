@@ -39,10 +39,11 @@ type runAnswer struct {
 // gpuframe_query starts an action on a query, in memory of a manager. The action and
 // the query are documents in JSON: see operation and package querydata. The tables are the
 // queries that the document calls given. The handle of the run is released by
-// gpuframe_release, which cancels it and waits for its end.
+// gpuframe_release, which cancels it and waits for its end. The functions are those that expressions call by their
+// numbers.
 //
 //export gpuframe_query
-func gpuframe_query(h C.uint64_t, action, document *C.char, tables *C.uint64_t, count C.int64_t, out *C.uint64_t) *C.char {
+func gpuframe_query(h C.uint64_t, action, document *C.char, tables *C.uint64_t, count C.int64_t, functions *C.uint64_t, functionCount C.int64_t, out *C.uint64_t) *C.char {
 	return guarded(func() error {
 		m, err := the[*memory.Manager](handle(h))
 		if err != nil {
@@ -59,6 +60,13 @@ func gpuframe_query(h C.uint64_t, action, document *C.char, tables *C.uint64_t, 
 		options := querydata.Options{
 			Cached:    func(name string, q gpuframe.Query) gpuframe.Query { return cached(engine, name, q) },
 			Statement: statementsOf(engine),
+		}
+		for _, each := range unsafe.Slice((*handle)(unsafe.Pointer(functions)), int(functionCount)) {
+			f, err := the[*function](each)
+			if err != nil {
+				return err
+			}
+			options.Functions = append(options.Functions, f.function)
 		}
 		var used []*buffer.Buffer
 		release := func() {

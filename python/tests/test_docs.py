@@ -6,7 +6,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("name", ["devices", "errors", "column", "table", "files", "sharing", "expressions", "lazy", "sources", "_types"])
+@pytest.mark.parametrize("name", ["devices", "errors", "column", "table", "files", "sharing", "expressions", "lazy", "sources", "preprocessing", "loaders", "_types"])
 def test_examples(name):
     result = doctest.testmod(importlib.import_module("gpuframe." + name))
     assert result.failed == 0

@@ -34,6 +34,7 @@ VERBS = {
     "with_row_index": lambda t: t.with_row_index(),
     "sql": lambda t: t.sql("select shop, sum(price) as total from self group by shop order by shop"),
     "group_by": lambda t: t.group_by("shop").agg(col("price").sum(), most=col("size").max()),
+    "map_batches": lambda t: t.map_batches(lambda batch: {"twice": [2 * x for x in batch["price"].tolist()]}, {"twice": int}),
     "len": lambda t: t.group_by("shop").len(),
 }
 

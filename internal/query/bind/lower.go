@@ -26,14 +26,17 @@ func areAggregates(list []Expr) bool {
 	return hasAggregate && !others
 }
 
-// lower computes the functions of rows of expressions as windows, and returns a node with their
+// lower computes the functions of the user in expressions, then the functions of rows as windows, and returns a node with their
 // columns and the expressions on them. Aggregates without a window are of all rows. ok is false after
 // a problem; then there may be no expressions.
 func (b *binder) lower(input plan.Node, list ...Expr) (n plan.Node, values []expr.Expr, ok bool) {
 	ok = b.proper(list)
-	functions, values := divide(list)
-	n, fits := b.windows(input, functions)
+	n, list, fits := b.calls(input, list)
 	if !fits {
+		return input, nil, false
+	}
+	functions, values := divide(list)
+	if n, fits = b.windows(n, functions); !fits {
 		return input, nil, false
 	}
 	return n, values, ok
@@ -143,11 +146,18 @@ func columnsOf(list []plan.Aggregation, keys []expr.Expr) (columns []string) {
 
 // aggregate groups rows by keys and makes columns of expressions on keys and aggregates.
 func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan.GroupOptions) plan.Node {
-	keys, ok := b.keys(input, groupKeys)
-	ok = b.proper(list) && ok
+	ok := b.proper(list)
+	n, called, fits := b.calls(input, slices.Concat(groupKeys, list))
+	if !fits {
+		b.lost(list)
+		return nil
+	}
+	input, groupKeys, list = n, called[:len(groupKeys)], called[len(groupKeys):]
+	keys, proper := b.keys(input, groupKeys)
+	ok = ok && proper
 	functions, values := divide(list)
 	inner := slices.DeleteFunc(slices.Clone(functions), func(f *dividedFunction) bool { return f.depth == 0 || !f.isWindow() })
-	n, fits := b.windows(input, inner)
+	n, fits = b.windows(input, inner)
 	ok = ok && fits
 	outer := map[string]bool{}
 	for _, name := range columnsOf(nil, values) {
@@ -230,7 +240,7 @@ func (b *binder) results(groups, input plan.Node, keys, values []expr.Expr, list
 func (b *binder) grouped(groups, input plan.Node, v expr.Expr) bool {
 	for _, name := range v.Columns() {
 		if !hasColumn(groups.Schema(), name) && hasColumn(input.Schema(), name) {
-			b.report(fmt.Errorf("%q is no key and in no aggregate: use First, Min or List of it, or group by it: %w", name, buffer.ErrSchema))
+			b.report(fmt.Errorf("%q is no key and in no aggregate: use First, Min or List of it, or group by it: %w", plan.Readable(name), buffer.ErrSchema))
 			return false
 		}
 	}

@@ -32,6 +32,7 @@ func newOperations() map[reflect.Type]operation {
 		reflect.TypeFor[*plan.Cache]():    {open: opens(newCaching), opensInputs: true, smallest: sizes.twoResults},
 		reflect.TypeFor[*plan.Draw]():     {open: takesAll(draw)},
 		reflect.TypeFor[*plan.Explode]():  {open: opens(explode), expected: workload.twoBatches},
+		reflect.TypeFor[*plan.Call]():     {open: opens(call), smallest: sizes.resultAndHalf, expected: workload.twoBatches},
 		reflect.TypeFor[*plan.Slice]():    {open: tries(newSlice), partial: tries(newPartialSlice), smallest: needs(sizes.slice)},
 		reflect.TypeFor[*plan.Union]():    {open: openUnion, opensInputs: true},
 		reflect.TypeFor[*plan.Aggregate](): {

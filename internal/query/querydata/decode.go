@@ -22,6 +22,8 @@ const Version = 1
 type Options struct {
 	// Given are the queries that steps with the verb "given" name by their numbers.
 	Given []gpuframe.Query
+	// Functions are the functions of the program that expressions with the function "call" name by their numbers.
+	Functions []gpuframe.UserFunction
 	// Files is the file system of steps that read files. A server needs it: nil is the one of the
 	// machine, of which a document may read every file that the process may read.
 	Files fs.FS
@@ -53,7 +55,7 @@ func Decode(ctx context.Context, engine *gpuframe.Engine, document []byte, optio
 // itself: objects are maps of any by name, lists are slices of any, and numbers are json.Number.
 // The data does not change.
 func DecodeData(ctx context.Context, engine *gpuframe.Engine, document any, options Options) (gpuframe.Query, error) {
-	d := decoder{reading: reading{ctx: ctx}, engine: engine, options: options}
+	d := decoder{reading: reading{ctx: ctx, functions: options.Functions}, engine: engine, options: options}
 	q := d.document(document)
 	if err := cancel.Error(ctx); err != nil {
 		return gpuframe.Query{}, fmt.Errorf("querydata: %w", err)

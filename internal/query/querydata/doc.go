@@ -64,6 +64,7 @@
 //	with_row_number name
 //	drop_nulls  columns
 //	fill_null   value (a literal), columns
+//	prepare     kind: labels, one_hot, target_means, scaling, imputation or bins; fitted: the JSON of a value of package learn
 //
 // Each step may have a place, an object with verb, file and line, that problems of the query
 // name.
@@ -80,6 +81,10 @@
 //	rows      the first and the last row of the frame, relative to the row, null without a limit
 //	range     literals: the least and the greatest difference of the order key, or null
 //	at_least  a number of values
+//
+// # Functions of the program
+//
+// The function call has arguments of any types and the member number: that of a function in [Options].
 //
 // # Literals
 //

@@ -42,6 +42,18 @@ var functions map[string]function
 func init() { // a function's expressions refer to functions
 	functions = catalogued()
 	functions["literal"] = function{0, 0, func(o *object, _ []gpuframe.Expr) gpuframe.Expr { return o.literal() }}
+	functions["call"] = function{1, unlimited, (*object).call}
+}
+
+// call is the result of a function of the program.
+func (o *object) call(arguments []gpuframe.Expr) gpuframe.Expr {
+	v := o.member("number")
+	n := v.integer()
+	if n < 0 || n >= int64(len(v.reading.functions)) {
+		v.expected("the number of a function that is given")
+		return gpuframe.Expr{}
+	}
+	return v.reading.functions[n].Of(operands(arguments)...)
 }
 
 // window reads the rows of a window.

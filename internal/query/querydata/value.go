@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/base/names"
 )
 
@@ -17,6 +18,8 @@ import (
 type reading struct {
 	ctx context.Context
 	err *Error
+	// functions are those of the options.
+	functions []gpuframe.UserFunction
 	// depth is the number of expressions around the one at hand.
 	depth int
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/learn"
 )
 
 // verb makes queries of a number of inputs, from least to most.
@@ -56,6 +57,15 @@ var verbs = map[string]verb{
 	"with": listed("expressions", gpuframe.Query.With),
 	"require": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.Require(o.member("condition").expression(), &RequirementError{o.member("message").textOr("")})
+	}),
+	"prepare": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
+		fitted := o.member("fitted")
+		t, err := learn.Decode(o.member("kind").text(), []byte(fitted.text()))
+		if err != nil {
+			fitted.reading.failAs(fitted.place, err)
+			return q
+		}
+		return t.Apply(q)
 	}),
 	"drop": columns(gpuframe.Query.Drop), "distinct": columns(gpuframe.Query.Distinct), "drop_nulls": columns(gpuframe.Query.DropNulls),
 	"head": counted(gpuframe.Query.Head), "tail": counted(gpuframe.Query.Tail),

@@ -31,7 +31,7 @@ var Levels = []Level{
 		"internal/ptx",
 		"internal/base/address", "internal/base/callstack", "internal/base/cancel", "internal/base/fielderror", "internal/base/forks", "internal/base/names", "internal/base/release",
 		"internal/arrays/arraybits", "internal/arrays/arraytext", "internal/arrays/arrowipc", "internal/arrays/format", "internal/arrays/govalue", "internal/arrays/layout", "internal/arrays/rows", "internal/arrays/schemajson",
-		"internal/driver/devicecode", "internal/driver/devicestore", "internal/driver/nvtx", "internal/driver/streamcopy",
+		"internal/driver/devicecode", "internal/driver/devicestore", "internal/driver/nvrtc", "internal/driver/nvtx", "internal/driver/streamcopy",
 		"internal/exchange/nccl", "internal/exchange/ranks",
 		"internal/io/hive", "internal/io/rangecache",
 		"internal/expr/catalog", "internal/expr/exprtree", "internal/expr/function",
@@ -51,7 +51,7 @@ var Levels = []Level{
 	{"kernels", []string{"kernels", "internal/arrays/bitmap", "internal/op", "internal/expr/codegen", "internal/op/kernelset", "internal/keys/numbers", "internal/keys/radix", "internal/keys/rowkey", "internal/text/textparse", "internal/text/textrows"}},
 	{"interchange and operators", []string{
 		"arrowdev", "dlpack", "share",
-		"kernels/dictionary", "kernels/elementwise", "kernels/exchange", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/text", "kernels/timezone", "kernels/window",
+		"kernels/custom", "kernels/dictionary", "kernels/elementwise", "kernels/exchange", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/text", "kernels/timezone", "kernels/window",
 		"internal/keys/hashtable", "internal/io/decompress", "internal/packed",
 	}},
 	{"column chunks, delimited text", []string{"internal/io/source/pages", "internal/io/source/chunks", "internal/io/source/delimited", "internal/io/sink/rowgroups"}},
@@ -62,7 +62,7 @@ var Levels = []Level{
 	{"runs of queries", []string{"internal/query/runs"}},
 	{"frame", []string{"."}},
 	{"formats of tables", []string{"tableformat"}},
-	{"frame adapters", []string{"internal/query/querydata", "observe", "sql"}},
+	{"frame adapters", []string{"internal/query/querydata", "learn", "observe", "sql"}},
 	{"programs", []string{"arrow18", "beam", "bench", "cmd", "distribution", "examples", "flight", "internal/command", "lake", "python", "tools", "internal/testing"}},
 }
 
