@@ -128,6 +128,9 @@ func (o *optimization) hasFewRows(n Node) bool {
 func (s *sharedSums) termOf(e expr.Expr) (term expr.Expr, constant int64, ok bool) {
 	schema := s.above.input.Schema()
 	e = Unnamed(e)
+	for e.Operation() == "cast" && sameType(typeOf(e, schema), typeOf(e.Operands()[0], schema)) {
+		e = e.Operands()[0] // SQL casts values to the type of their sums
+	}
 	term = e
 	operands := e.Operands()
 	switch e.Operation() {
@@ -172,6 +175,8 @@ func wholeLiteral(e expr.Expr) (int64, bool) {
 	}
 	return 0, false
 }
+
+func sameType(a, b arrow.DataType) bool { return a != nil && b != nil && arrow.TypeEqual(a, b) }
 
 func isSignedInteger(t arrow.DataType) bool { return t != nil && arrow.IsSignedInteger(t.ID()) }
 

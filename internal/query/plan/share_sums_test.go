@@ -39,6 +39,8 @@ func TestShareSums(t *testing.T) {
 		"constants": {byCity(most...), "select city, s0 = `shared sum 0` + (`shared count 0` * 1 of int64), s1 = `shared sum 0` + (`shared count 0` * 2 of int64), " +
 			"s2 = `shared sum 0` + (`shared count 0` * -3 of int64), s3 = `shared sum 0`\n" +
 			" group by city: shared sum 0 = sum(id), shared count 0 = count_values(id)\n  scan 0 records"},
+		"cast to their type": {many(all, wide.Add(expr.Lit(1)).Cast(arrow.PrimitiveTypes.Int64), wide.Add(expr.Lit(2)).Cast(arrow.PrimitiveTypes.Int64), wide), "select city, s0 = `shared sum 0` + (`shared count 0` * 1 of int64), s1 = `shared sum 0` + (`shared count 0` * 2 of int64), s2 = `shared sum 0`\n" +
+			" group by city: shared sum 0 = sum(id), shared count 0 = count_values(id)\n  scan 0 records"},
 		"many rows": unchanged(many(ofRows(t, "", 1<<31), wide.Add(expr.Lit(1)), wide.Add(expr.Lit(2)), wide.Add(expr.Lit(3)))),
 		"narrow terms": {many(b.distinct(all), narrow.Add(expr.Lit(1)), narrow.Add(expr.Lit(2)), narrow), "select city, s0 = `shared sum 0` + (`shared count 0` * 1 of int64), s1 = `shared sum 0` + (`shared count 0` * 2 of int64), s2 = `shared sum 0`\n" +
 			" group by city: shared sum 0 = sum(cast(id as int16)), shared count 0 = count_values(cast(id as int16))\n  distinct id, price, qty, city, flag\n   scan 0 records"},
