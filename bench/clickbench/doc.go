@@ -10,6 +10,6 @@
 // for later runs. A time begins with the text of the question and ends when the result is in device memory. The
 // first run of a question, which compiles kernels, is the column "first".
 //
-// bench/clickbench/duckdb also asks DuckDB, on the same files and in the same run, and compares the answers. It is
+// bench/clickbench/duckdb also runs the questions with DuckDB, on the same files and in the same run, and compares the answers. It is
 // a separate module.
 package main

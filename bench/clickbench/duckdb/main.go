@@ -1,4 +1,4 @@
-// Duckdb asks the questions of bench/clickbench with gpuframe and with DuckDB, on the same files and in the same run,
+// Duckdb runs the questions of bench/clickbench with gpuframe and with DuckDB, on the same files and in the same run,
 // compares the answers, and prints both times.
 //
 //	go run . -rows 10000000 -folder DIR              # tables in memory, on the first GPU
@@ -56,7 +56,7 @@ func run(ctx context.Context, f *hits.Flags, threads int) (err error) {
 	var ours, theirs time.Duration
 	var failures []error
 	for _, n := range f.Chosen() {
-		mine, other, err := ask(ctx, table, p, n, f.Rounds)
+		mine, other, err := compare(ctx, table, p, n, f.Rounds)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("question %d: %w", n, err))
 			fmt.Printf("%8d FAILED %v\n", n, err)
@@ -70,8 +70,8 @@ func run(ctx context.Context, f *hits.Flags, threads int) (err error) {
 	return errors.Join(failures...)
 }
 
-// ask compares the answers to a question and measures both.
-func ask(ctx context.Context, table *hits.Table, p *peer, question, rounds int) (mine hits.Measurement, other time.Duration, err error) {
+// compare compares the answers to a question and measures both.
+func compare(ctx context.Context, table *hits.Table, p *peer, question, rounds int) (mine hits.Measurement, other time.Duration, err error) {
 	text, err := table.Sums(ctx, question)
 	if err != nil {
 		return mine, 0, err

@@ -80,20 +80,20 @@ func (f *fetching) late(ctx context.Context, table *buffer.Buffer) (*buffer.Buff
 		at, _ := slices.BinarySearch(ascending, number)
 		places[i] = int64(at)
 	}
-	found, err := f.found(ctx, ascending)
+	rows, err := f.inOrder(ctx, ascending)
 	if err != nil {
 		return nil, err
 	}
 	indices, err := column.FromSlice(ctx, f.settings.Manager, places, column.SliceOptions{Stream: f.settings.Manager.Stream(), Tag: f.settings.Tag})
 	if err != nil {
-		return nil, errors.Join(err, found.Release())
+		return nil, errors.Join(err, rows.Release())
 	}
-	ordered, err := selection.Take(ctx, found, indices, f.options())
-	return release.OnError(ordered, err, indices.Release(), found.Release())
+	ordered, err := selection.Take(ctx, rows, indices, f.options())
+	return release.OnError(ordered, err, indices.Release(), rows.Release())
 }
 
-// found returns the rows with some numbers, in ascending order.
-func (f *fetching) found(ctx context.Context, numbers []int64) (*buffer.Buffer, error) {
+// inOrder returns the rows with some numbers, in ascending order.
+func (f *fetching) inOrder(ctx context.Context, numbers []int64) (*buffer.Buffer, error) {
 	reader, err := f.rows.At(ctx, numbers)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/clickbench"
 )
 
-// Flags are the flags of programs that ask the questions.
+// Flags are the flags of programs that run the questions.
 type Flags struct {
 	// Rows is the number of rows, FileRows that of a file, which is a table in device memory.
 	Rows, FileRows int
@@ -39,7 +39,7 @@ func (f *Flags) Register(set *flag.FlagSet) {
 	set.StringVar(&f.chosen, "questions", "", "numbers of the questions, from 0, for example 1,6; empty for all")
 }
 
-// Chosen returns the numbers of the questions to ask.
+// Chosen returns the numbers of the questions to run.
 func (f *Flags) Chosen() (chosen []int) {
 	numbers := strings.Split(f.chosen, ",")
 	for n := range clickbench.Questions {

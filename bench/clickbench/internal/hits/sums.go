@@ -42,7 +42,7 @@ func (t *Table) Sums(ctx context.Context, question int) (string, error) {
 
 // Answer returns the first row of a statement's answer, as texts.
 func (t *Table) Answer(ctx context.Context, text string) ([]string, error) {
-	frame, err := t.ask(ctx, text)
+	frame, err := t.run(ctx, text)
 	if err != nil {
 		return nil, err
 	}

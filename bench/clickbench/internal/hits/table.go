@@ -17,8 +17,8 @@ import (
 // Table is an engine with the table. Its methods may not be called concurrently.
 type Table struct {
 	engine *gpuframe.Engine
-	// asked is the engine that the questions run on, a tenant. Its statistics are those of the questions.
-	asked   *gpuframe.Engine
+	// tenant is the engine that the questions run on. Its statistics are those of the questions.
+	tenant  *gpuframe.Engine
 	session *sql.Session
 	frames  []*gpuframe.Frame
 	folder  string
@@ -38,7 +38,7 @@ func Open(ctx context.Context, f *Flags) (t *Table, err error) {
 	if t.engine, err = gpuframe.Open(gpuframe.Device(f.Device)); err != nil {
 		return t, err
 	}
-	if t.asked, err = t.engine.Tenant("questions", f.Budget); err != nil {
+	if t.tenant, err = t.engine.Tenant("questions", f.Budget); err != nil {
 		return t, err
 	}
 	if t.folder == "" {
@@ -51,20 +51,20 @@ func Open(ctx context.Context, f *Flags) (t *Table, err error) {
 	if err != nil {
 		return t, err
 	}
-	place, hits := "Parquet files", t.asked.Parquet(files...)
+	place, hits := "Parquet files", t.tenant.Parquet(files...)
 	if !f.Parquet {
 		place = "a table in memory"
 		if hits, err = t.load(ctx, files); err != nil {
 			return t, err
 		}
 	}
-	t.session = sql.New(t.asked)
+	t.session = sql.New(t.tenant)
 	t.session.Register("hits", hits)
 	t.text = fmt.Sprintf("%v; %d rows of hits, %s", t.engine.Device(), f.Rows, place)
 	return t, nil
 }
 
-// load copies files to device memory, each to a table, whose texts have 32-bit offsets.
+// load copies files to device memory, each to a table of its own: their texts have 32-bit offsets.
 func (t *Table) load(ctx context.Context, files []string) (gpuframe.Query, error) {
 	var tables []*buffer.Buffer
 	for _, file := range files {
@@ -75,7 +75,7 @@ func (t *Table) load(ctx context.Context, files []string) (gpuframe.Query, error
 		t.frames = append(t.frames, frame)
 		tables = append(tables, frame.Table())
 	}
-	return t.asked.Table(tables[0], tables[1:]...), nil
+	return t.tenant.Table(tables[0], tables[1:]...), nil
 }
 
 // String names the device and the table.
@@ -92,7 +92,7 @@ func (t *Table) Close() (err error) {
 	for _, f := range t.frames {
 		err = errors.Join(err, f.Release())
 	}
-	for _, e := range []*gpuframe.Engine{t.asked, t.engine} {
+	for _, e := range []*gpuframe.Engine{t.tenant, t.engine} {
 		if e != nil {
 			err = errors.Join(err, e.Close())
 		}
@@ -112,13 +112,13 @@ type Measurement struct {
 	Rows int64
 }
 
-// Measure asks a question some times, after a first one.
+// Measure runs a question some times, after a first one.
 func (t *Table) Measure(ctx context.Context, question, rounds int) (m Measurement, err error) {
 	m.Best = 1 << 62
 	for i := range rounds + 1 {
-		t.asked.Manager().ResetPeak()
+		t.tenant.Manager().ResetPeak()
 		begin := time.Now()
-		frame, err := t.ask(ctx, clickbench.Questions[question])
+		frame, err := t.run(ctx, clickbench.Questions[question])
 		if err != nil {
 			return m, err
 		}
@@ -129,7 +129,7 @@ func (t *Table) Measure(ctx context.Context, question, rounds int) (m Measuremen
 		} else {
 			m.Best = min(m.Best, took)
 		}
-		m.Peak, m.Rows = t.asked.Manager().Stats().Peak, frame.NumRows()
+		m.Peak, m.Rows = t.tenant.Manager().Stats().Peak, frame.NumRows()
 		if err = errors.Join(err, frame.Release()); err != nil {
 			return m, err
 		}
@@ -137,7 +137,7 @@ func (t *Table) Measure(ctx context.Context, question, rounds int) (m Measuremen
 	return m, nil
 }
 
-func (t *Table) ask(ctx context.Context, text string) (*gpuframe.Frame, error) {
+func (t *Table) run(ctx context.Context, text string) (*gpuframe.Frame, error) {
 	query, err := t.session.Query(ctx, text)
 	if err != nil {
 		return nil, err
