@@ -1,15 +1,20 @@
 package gpuframe_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
 type wideRow struct {
@@ -85,4 +90,78 @@ func TestLateColumns(t *testing.T) {
 			}
 		}
 	})
+}
+
+// faultyFiles are files of a folder of which one access fails: the opening of a file, or a read.
+type faultyFiles struct {
+	fs.FS
+	accesses, fault atomic.Int64
+}
+
+var errFault = errors.New("a fault of the test")
+
+func (f *faultyFiles) access() error {
+	if f.accesses.Add(1) == f.fault.Load() {
+		return errFault
+	}
+	return nil
+}
+
+func (f *faultyFiles) Open(name string) (fs.File, error) {
+	opened, err := f.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	file, ok := opened.(*os.File)
+	if err := f.access(); err != nil && ok {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return &faultyFile{file, f}, nil
+}
+
+type faultyFile struct {
+	*os.File
+	files *faultyFiles
+}
+
+func (f *faultyFile) ReadAt(data []byte, offset int64) (int, error) {
+	if err := f.files.access(); err != nil {
+		return 0, err
+	}
+	return f.File.ReadAt(data, offset)
+}
+
+// TestLateColumnsOfFaultyFiles tests that an access which fails is an error, or has no effect: a dictionary that cannot be read
+// leaves out no row group, and the numbers of rows must not depend on it.
+func TestLateColumnsOfFaultyFiles(t *testing.T) {
+	e := engineOn(t, devicetest.Open(t, "host"))
+	folder := t.TempDir()
+	rows := wideRows(rand.New(rand.NewPCG(9, 10)), 0, 2000)
+	for i := range rows {
+		rows[i].Text = fmt.Sprintf("part %d of group %d", i%7, i/200%5)
+	}
+	_, err := gpuframe.From(e, rows).WriteFile(t.Context(), filepath.Join(folder, "f.parquet"), gpuframe.ParquetWith(gpuframe.ParquetOptions{GroupRows: 200, PageRows: 64}))
+	require.NoError(t, err)
+	files := &faultyFiles{FS: os.DirFS(folder)}
+	query := func() gpuframe.Query {
+		return e.Files(files).Parquet("f.parquet").Filter(gpuframe.Col("text").Eq("part 3 of group 2")).Sort(gpuframe.Col("key")).Head(4)
+	}
+	want := lines(t, query())
+	failed, fault := 0, int64(1)
+	for ; ; fault++ {
+		files.accesses.Store(0)
+		files.fault.Store(fault)
+		got, err := linesOf(t.Context(), query())
+		if err != nil {
+			require.ErrorIs(t, err, errFault, "access %d", fault)
+			failed++
+			continue
+		}
+		require.Equal(t, want, got, "access %d", fault)
+		if files.accesses.Load() < fault {
+			break
+		}
+	}
+	require.Positive(t, failed)
+	require.Greater(t, fault, int64(failed))
 }

@@ -239,7 +239,13 @@ func (s *parquetFiles) openGroups(ctx context.Context, m *memory.Manager, reques
 	if err != nil {
 		return nil, wrap(s, err)
 	}
-	groups, err := s.rowGroups(ctx, schema, request)
+	find := func() ([]rowGroup, error) { return s.rowGroups(ctx, schema, request) }
+	if request.Numbered {
+		find = func() ([]rowGroup, error) {
+			return request.Readahead.numberedGroups(s, request.Where, func() ([]rowGroup, error) { return s.rowGroups(ctx, schema, request) })
+		}
+	}
+	groups, err := find()
 	if err != nil {
 		return nil, wrap(s, err)
 	}

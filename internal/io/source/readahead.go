@@ -2,9 +2,11 @@ package source
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -20,6 +22,34 @@ type Readahead struct {
 	mu sync.Mutex
 	// left is the memory that may still be read early.
 	left int64
+
+	choosing sync.Mutex
+	// numbered are the row groups of readers with numbered rows.
+	numbered []numberedGroups
+}
+
+// numberedGroups are the row groups that were chosen by conditions. They are chosen once for a query: a dictionary that cannot be
+// read leaves out nothing, and files may change.
+type numberedGroups struct {
+	files  *parquetFiles
+	where  []expr.Expr
+	groups []rowGroup
+}
+
+// numberedGroups returns the row groups of a reader with numbered rows, which choose chooses for the first reader.
+func (r *Readahead) numberedGroups(s *parquetFiles, where []expr.Expr, choose func() ([]rowGroup, error)) ([]rowGroup, error) {
+	r.choosing.Lock()
+	defer r.choosing.Unlock()
+	for _, n := range r.numbered {
+		if n.files == s && slices.EqualFunc(n.where, where, expr.Expr.Same) {
+			return n.groups, nil
+		}
+	}
+	groups, err := choose()
+	if err == nil {
+		r.numbered = append(r.numbered, numberedGroups{s, where, groups})
+	}
+	return groups, err
 }
 
 // mostEarly is the memory that the readers of a query fill early.

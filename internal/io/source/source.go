@@ -60,6 +60,9 @@ type Request struct {
 	// Progress is called after every table with the rows and bytes that this reader
 	// has returned so far. It is called on the goroutine that calls Next.
 	Progress func(rows, bytes int64)
+	// Numbered is set for readers of which [OpenRows] reads rows by their numbers: all readers of a query with one source
+	// and the same conditions have the same rows.
+	Numbered bool
 	// Counters, if not nil, are added to.
 	Counters *Counters
 	// Readahead is shared by the readers of a query. Nil means that the reader has its own.

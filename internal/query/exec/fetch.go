@@ -28,7 +28,7 @@ func openFetch(ctx context.Context, _ *opener, s *stage, n plan.Node) (buffer.Re
 	f := &fetching{plan: n.(*plan.Fetch)}
 	f.mapping = mapping{stage: s, apply: f.fetch}
 	late := f.plan.Late()
-	request := source.Request{Columns: late.Columns(), Where: late.Where(), MostRows: s.settings.MostRows, Tag: s.settings.Tag, Readahead: s.readahead}
+	request := source.Request{Columns: late.Columns(), Where: late.Where(), Numbered: true, MostRows: s.settings.MostRows, Tag: s.settings.Tag, Readahead: s.readahead}
 	if s.settings.Profile != nil {
 		request.Counters = &s.settings.Profile.Of(n).Source
 	}

@@ -46,7 +46,7 @@ type scanOpening struct {
 func openScan(ctx context.Context, o *opener, base *stage, node plan.Node) (buffer.Reader, error) {
 	n := node.(*plan.Scan)
 	s := &scan{stage: base, plan: n, waits: map[int]*keyBounds{}, request: source.Request{
-		Columns: n.Columns(), Where: n.Where(), Limit: n.Limit(),
+		Columns: n.Columns(), Where: n.Where(), Limit: n.Limit(), Numbered: n.Numbered(),
 		BatchRows: base.settings.BatchRows, MostRows: base.settings.MostRows, Tag: base.settings.Tag, Readahead: base.readahead,
 	}}
 	if s.request.Columns == nil {

@@ -89,7 +89,7 @@ func (s *Sort) withLateColumns() (Node, error) {
 	if len(early) == 0 || bytes < leastLate {
 		return nil, nil
 	}
-	numbered, err := NewNumber(scan.WithColumns(early), NumberOptions{Row: rowName})
+	numbered, err := NewNumber(scan.WithColumns(early).withNumbers(), NumberOptions{Row: rowName})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (s *Sort) withLateColumns() (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	fetched, err := NewFetch(first, scan.WithColumns(late), rowName)
+	fetched, err := NewFetch(first, scan.WithColumns(late).withNumbers(), rowName)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,8 @@ type Scan struct {
 	limit       int64
 	rows        int64
 	exact       bool
+	// numbered is set if a [Fetch] reads rows by their numbers.
+	numbered bool
 }
 
 // NewScan makes a scan of all columns of a source with a schema. rows is the number of
@@ -58,6 +60,16 @@ func (s *Scan) Bounds() []ScanBounds { return s.bounds }
 
 // Limit returns the number of rows after which the scan may end, or 0 for none.
 func (s *Scan) Limit() int64 { return s.limit }
+
+// Numbered reports whether a [Fetch] reads rows of the source by the numbers that they have in this scan.
+func (s *Scan) Numbered() bool { return s.numbered }
+
+// withNumbers returns a scan of rows that have numbers.
+func (s *Scan) withNumbers() *Scan {
+	numbered := *s
+	numbered.numbered = true
+	return &numbered
+}
 
 // WithColumns returns a scan of fewer columns, in the order of the source.
 func (s *Scan) WithColumns(wanted map[string]bool) *Scan {
@@ -142,7 +154,7 @@ func (s *Scan) pruned(_ []Node, wanted columnSet) (Node, error) {
 
 func (s *Scan) same(other Node) bool {
 	o, ok := other.(*Scan)
-	return ok && sameSource(s.source, o.source) && slices.Equal(s.columns, o.columns) && sameExpressions(s.where, o.where) && slices.Equal(s.bounds, o.bounds) && s.limit == o.limit
+	return ok && sameSource(s.source, o.source) && slices.Equal(s.columns, o.columns) && sameExpressions(s.where, o.where) && slices.Equal(s.bounds, o.bounds) && s.limit == o.limit && s.numbered == o.numbered
 }
 
 // rowNumbers are known by the batches, unless rows are left out.
