@@ -20,6 +20,7 @@ program() {
 }
 program tpch-duckdb bench/tpch/duckdb .
 program dbbenchmark-duckdb bench/dbbenchmark/duckdb .
+program clickbench-duckdb bench/clickbench/duckdb .
 program tpch bench ./tpch
 program dbbenchmark bench ./dbbenchmark
 program csv bench ./csv
