@@ -73,7 +73,7 @@ func (t *translation) substringAt(at *tree.Call, list []value) value {
 			return e[0].SubstringAt(e[1], int64(1<<31-1))
 		}
 		start, length := e[1].Cast(int64Type), e[2].Cast(int64Type)
-		end := gpuframe.If(start.Gt(0), gpuframe.Least(e[0].LengthChars().Cast(int64Type), start.Sub(1)), gpuframe.Greatest(e[0].LengthChars().Cast(int64Type).Add(start), 0))
+		end := gpuframe.If(start.Gt(0), start.Sub(1), gpuframe.Greatest(e[0].LengthChars().Cast(int64Type).Add(start), 0))
 		begin := gpuframe.Greatest(end.Add(length), 0)
 		isBack := length.Lt(0).And(start.Ne(0))
 		return e[0].SubstringAt(gpuframe.If(isBack, begin.Add(1), start), gpuframe.If(isBack, end.Sub(begin), length))

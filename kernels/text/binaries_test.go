@@ -104,7 +104,7 @@ func TestBinariesOfHost(t *testing.T) {
 		}
 		for name, e := range map[string]expr.Expr{
 			"normalize": text.Normalize(in, "NFC"), "fold": text.FoldCase(in), "accents": text.StripAccents(in), "words": text.Words(in), "printf": text.Printf("%s", in), "format": text.Format("{}", in),
-			"json": text.JSONGet(in, "$"), "json text": text.JSONText(in, "$"), "keys": text.JSONKeys(in, "$"), "elements": text.JSONElements(in, "$"),
+			"json": text.JSONGet(in, "$"), "json text": text.JSONText(in, "$"), "keys": text.JSONKeys(in, "$"), "type": text.JSONType(in, "$"), "elements": text.JSONElements(in, "$"),
 		} {
 			_, _, err := e.Type(schema)
 			require.ErrorIs(t, err, expr.ErrType, name)

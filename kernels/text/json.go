@@ -54,11 +54,11 @@ var (
 		list := beginList(to)
 		eachElement(value, func(element string) { appendText(list, element) })
 	})
-	jsonTypeFunction = jsonFunction("json_type", newText, func(value string, to array.Builder) { appendText(to, jsonType(value[0])) })
+	jsonTypeFunction = jsonFunction("json_type", sameText, func(value string, to array.Builder) { appendText(to, jsonType(value[0])) })
 )
 
 // JSONGet is the value at a path of a JSON text, as JSON without white space. It is null if the text is no JSON or
-// has no such value. Binaries are refused, but by JSONType. Paths are $.name[0].other, with negative numbers from the end and names in quotes if they have
+// has no such value. Binaries are refused. Paths are $.name[0].other, with negative numbers from the end and names in quotes if they have
 // other characters; a text without $ is the name of a member. The host computes it, as the other functions of JSON.
 func JSONGet(e expr.Expr, path string) expr.Expr { return jsonOf(jsonGetFunction, e, path) }
 

@@ -58,7 +58,7 @@ var statements = map[string][]string{
 		"select id, levenshtein(s, 'Oslo'), jaccard(s, 'Oslo'), round(jaro_similarity(s, 'Oslo'), 9), round(jaro_winkler_similarity(s, 'Oslo'), 9) from a where s <> ''",
 		"select id, regexp_extract_all(s, '[a-l]+'), regexp_extract_all(s, '(l)?(o)', 1), string_split_regex(s, '[aeiou]'), regexp_split_to_array(s, 'l+') from a",
 		"select id, jaro_similarity('a', 'a'), jaro_similarity(s, s), jaro_winkler_similarity(left(s, 1), 'O') from a",
-		"select id, substring(s, 2, x - 3), substring(s, 3, -2), substring(s, -1, -1), substring(s, x, k - 4), substring(s, 0, x - 3), substring(s, 99, -3) from a",
+		"select id, substring(s, 2, x - 3), substring(s, 3, -2), substring(s, -1, -1), substring(s, x, k - 4), substring(s, 0, x - 3), substring(s, 99, -3), substring(s, 5, -3), substring(s, 6, -3), substring(s, -99, -3) from a",
 		"select id, printf('%x|%X|%o', x - 3, x - 3, -k), format('{:6}|{:<6}|{:>6}|{:5}|{:<5}', s, s, s, x, x), format('{:8}', f) from a",
 		"select id, format('{}-{}', s, x), format('{:03d}|{:.2f}|{{}}', x, y), printf('%s=%d', s, x), printf('%5.1f%%', y), printf('%x', abs(x)) from a",
 		"select id, json_extract_string(j, '$.s'), json_extract_string(j, '$.l[1]'), cast(json_extract_string(j, 'x') as integer), cast(json_extract(j, '$.l') as varchar), json_keys(j, '$') from (select id, concat('{\"s\": \"', s, '\", \"x\": ', coalesce(x, 0), ', \"l\": [1, ', coalesce(k, 2), ']}') as j from a)",
