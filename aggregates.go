@@ -52,7 +52,7 @@ func (e Expr) SkipNulls() Expr {
 // OrderBy makes the aggregates of an expression read their rows in an order: x.First().OrderBy(ts.Desc()) is the value
 // of the latest row, also of several aggregates with different orders in one Agg. Of rows with equal keys the first one
 // comes first. It is for First, Last, List, JoinStrings, AnyValue and Mode, and comes before Over; others become an
-// error when the query is bound. Distinct values are those of [Expr.ListUnique]: x.List().OrderBy(x).ListUnique().
+// error when the query is bound. Only First and Last with it can be windows: Agg and Join make the others those of rows. Distinct values are those of [Expr.ListUnique]: x.List().OrderBy(x).ListUnique().
 func (e Expr) OrderBy(keys ...Ordering) Expr {
 	if !e.tree.ReadsRows() {
 		e.misuse = []error{fmt.Errorf("OrderBy applies to aggregates, and %v has none: Query.Sort orders rows", e)}

@@ -91,8 +91,8 @@ func (e Expr) quantileWith(q float64, interpolation string) Expr {
 	if share == nil {
 		return at(low)
 	}
-	lower := at(low).Cast(arrow.PrimitiveTypes.Float64)
-	return lower.Add(at(high).Cast(arrow.PrimitiveTypes.Float64).Sub(lower).Mul(share))
+	lower, higher := at(low).Cast(arrow.PrimitiveTypes.Float64), at(high).Cast(arrow.PrimitiveTypes.Float64)
+	return If(higher.Eq(lower), lower, lower.Add(higher.Sub(lower).Mul(share))) // the difference of equal infinities is NaN
 }
 
 // frequencies returns the lists of the distinct values in order and of their numbers: the runs of sorted values.
@@ -113,7 +113,8 @@ func (e Expr) entropy() Expr {
 	_, counts := e.frequencies()
 	n := e.Count().Cast(arrow.PrimitiveTypes.Float64)
 	number := Element().Cast(arrow.PrimitiveTypes.Float64)
-	return n.Log2().Sub(counts.ListEval(number.Mul(number.Log2())).ListSum().Div(n))
+	entropy := n.Log2().Sub(counts.ListEval(number.Mul(number.Log2())).ListSum().Div(n))
+	return If(entropy.Lt(0.0), 0.0, entropy) // of one value it is 0 but for the rounding
 }
 
 // histogram is [Expr.Histogram].

@@ -85,7 +85,8 @@ type FolderOptions struct {
 
 // FolderKey is a folder key=value of values that a function makes of those of a column, such as the year of a date.
 type FolderKey struct {
-	// Name is that of the folder, Column that of the column of the result.
+	// Name is that of the folder, Column that of the column of the result. No other column has the name of the folder: readers
+	// take the folder in its place.
 	Name, Column string
 	// Values returns a value for each one of an array of the column, which is on the host: integers, decimals, bools, text, dates or
 	// timestamps. The caller releases the array that it returns. It is called by one goroutine at a time for each write.

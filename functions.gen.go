@@ -714,8 +714,9 @@ func (e Expr) JSONType(path string) Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return text.JSONType(e, path) })
 }
 
-// FormatText is a text with values in place of {} and {:SPEC}, where SPEC is flags, a width, a
-// precision and one of the letters of [Printf]. {{ and }} are braces.
+// FormatText is a text with values in place of {} and {:SPEC}, where SPEC is < or >, the flags +,
+// space and 0, a width, a precision and one of the letters of [Printf]: numbers are at the right,
+// other values at the left. {{ and }} are braces.
 func FormatText(pattern string, values ...any) Expr { return formatted(text.Format, pattern, values) }
 
 // Printf is a text with values in place of verbs, as C and Go have them: %d, %x, %X and %o of

@@ -2,10 +2,12 @@ package gpuframe_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
@@ -140,5 +142,36 @@ func TestPairsInFrames(t *testing.T) {
 		shifted := gpuframe.From(e, rows).With(value.LagOr(2, -1).Over(window).As("before"), value.LeadOr(3, -2).Over(window).As("after"))
 		require.Equal(t, []string{"-1|", "-1|", fmt.Sprint(rows[0].Value, "|")}, lines(t, shifted.Head(3).Select(gpuframe.Col("before"))))
 		require.Equal(t, []string{fmt.Sprint(rows[39].Value, "|"), "-2|", "-2|", "-2|"}, lines(t, shifted.Tail(4).Select(gpuframe.Col("after"))))
+	})
+}
+
+// Pairs of very different sizes have the correlations in frames that they have of the same rows without one.
+func TestPairsOfDifferentSizesInFrames(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		random := property.Random(t)
+		var rows []hoppingRow
+		for i := range 40 {
+			rows = append(rows, hoppingRow{0, int64(i), random.Int64N(100)})
+		}
+		at, value := gpuframe.Col("At"), gpuframe.Col("Value")
+		float := gpuframe.Col("Value").Cast(arrow.PrimitiveTypes.Float64)
+		time := at.Mul(60_000_000_000).Add(1_700_000_000_000_000_000)
+		window := gpuframe.By(gpuframe.Col("Key")).OrderBy(at).Rows(-5, 0)
+		for name, pair := range map[string][2]gpuframe.Expr{
+			"time": {time, value.FloorMod(7)}, "small": {at.Cast(arrow.PrimitiveTypes.Float64).Div(60), float.Mul(1e-9)}, "large": {float.Mul(1e9), at.Cast(arrow.PrimitiveTypes.Float64).Mul(1e-9)},
+			"linear": {value, value.Mul(1_000_000_007).Add(1)}, "constant": {at.Mul(0).Add(3), value},
+		} {
+			pairs := func(q gpuframe.Query, over func(e gpuframe.Expr) gpuframe.Expr) gpuframe.Query {
+				return q.With(over(gpuframe.Correlation(pair[0], pair[1])).FillNull(math.NaN()).As("r"), over(gpuframe.Covariance(pair[0], pair[1])).As("c"))
+			}
+			frames := pairs(gpuframe.From(e, rows), func(e gpuframe.Expr) gpuframe.Expr { return e.Over(window) }).Filter(at.Eq(20)).Drop("Key", "At", "Value")
+			groups := pairs(gpuframe.From(e, rows).Filter(at.Ge(15), at.Le(20)), func(e gpuframe.Expr) gpuframe.Expr { return e.Over(gpuframe.By()) }).Filter(at.Eq(20)).Drop("Key", "At", "Value")
+			near := func(column string) gpuframe.Expr {
+				x, y := gpuframe.Col(column), gpuframe.Col(column+"_right")
+				return x.Eq(y).Or(x.Sub(y).Abs().Le(y.Abs().Mul(1e-9))).Or(x.IsNaN().And(y.IsNaN()))
+			}
+			got := frames.Join(groups, gpuframe.Cross)
+			require.Equal(t, []string{"true|true|"}, lines(t, got.Select(near("r").As("r"), near("c").As("c"))), "%s: %v", name, lines(t, got))
+		}
 	})
 }

@@ -3,6 +3,7 @@ package gpuframe
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/govalue"
@@ -28,7 +29,8 @@ func (g Grouped) Pivot(on Expression, values []any, aggregate Expression) Query 
 const mostPivoted = 1000
 
 // PivotAll is [Grouped.Pivot] on all values of an expression, in order, null last. It runs the query once to find
-// them; the query that it returns runs it again. More than 1,000 values are an error.
+// them; the query that it returns runs it again. No value, or more than 1,000, are an
+// error, and so are null and the text "null", whose columns have one name.
 func (g Grouped) PivotAll(ctx context.Context, on, aggregate Expression, options ...RunOption) (Query, error) {
 	key := on.expression().As("value")
 	distinct, err := g.query.Select(key).Distinct().Sort(Col("value")).Head(mostPivoted+1).Collect(ctx, options...)
@@ -43,11 +45,20 @@ func (g Grouped) PivotAll(ctx context.Context, on, aggregate Expression, options
 	if record.NumRows() > mostPivoted {
 		return Query{}, fmt.Errorf("gpuframe: pivot on %v: it has more than %d values, expected fewer: Filter some, or give those to Pivot: %w", on.expression(), mostPivoted, device.ErrInvalidValue)
 	}
-	values := make([]any, record.NumRows())
+	if record.NumRows() == 0 {
+		return Query{}, fmt.Errorf("gpuframe: pivot on %v: the query has no rows, so that no column is known: give values to Pivot: %w", on.expression(), device.ErrInvalidValue)
+	}
+	values, hasNull, hasText := make([]any, record.NumRows()), false, false
 	for i := range values {
-		if record.Column(0).IsValid(i) {
-			values[i] = govalue.Of(record.Column(0))(i)
+		if record.Column(0).IsNull(i) {
+			hasNull = true
+			continue
 		}
+		values[i] = govalue.Of(record.Column(0))(i)
+		hasText = hasText || values[i] == any(nullName)
+	}
+	if hasNull && hasText {
+		return Query{}, fmt.Errorf("gpuframe: pivot on %v: the names of the columns of null and of the text %q are equal: replace null by FillNull first: %w", on.expression(), nullName, device.ErrInvalidValue)
 	}
 	return g.Pivot(on, values, aggregate), nil
 }
@@ -58,13 +69,28 @@ func (q Query) CrossTab(rows, columns Expression, values []any) Query {
 	return q.then(bind.CrossTab(rows.expression().bound(), pivoted(columns, values, Count())))
 }
 
+// nullName is the name of the column of null.
+const nullName = "null"
+
+// pivotName is the name of the column of a value. That of a time is its date, with the time of the day if it has one.
+func pivotName(v any) string {
+	at, ok := v.(time.Time)
+	switch {
+	case !ok:
+		return fmt.Sprint(v)
+	case at.Equal(at.Truncate(24 * time.Hour)):
+		return at.UTC().Format(time.DateOnly)
+	}
+	return at.UTC().Format("2006-01-02 15:04:05.999999999")
+}
+
 // pivoted returns an aggregate for each value.
 func pivoted(on Expression, values []any, aggregate Expression) []bind.Expr {
 	list := make([]bind.Expr, len(values))
 	for i, v := range values {
-		matches, name := on.expression().IsNull(), "null"
+		matches, name := on.expression().IsNull(), nullName
 		if v != nil {
-			matches, name = on.expression().Eq(v), fmt.Sprint(v)
+			matches, name = on.expression().Eq(v), pivotName(v)
 		}
 		list[i] = aggregate.expression().Where(matches).As(name).bound()
 	}

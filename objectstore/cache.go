@@ -3,9 +3,11 @@ package objectstore
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -145,35 +147,51 @@ func (r *retrying) readCached(ctx context.Context, cache *Cache, object Object, 
 	return err
 }
 
-// signatures are the parameters of signed URLs, in small letters, without those that begin with signaturePrefixes: they
-// change, and the object stays the same.
-var signatures = map[string]bool{
-	"signature": true, "expires": true, "awsaccesskeyid": true, "googleaccessid": true, "key-pair-id": true, "policy": true,
-	"sig": true, "se": true, "st": true, "sp": true, "spr": true, "sv": true, "sr": true, "ss": true, "srt": true, "sip": true, "si": true,
-	"skoid": true, "sktid": true, "skt": true, "ske": true, "sks": true, "skv": true, "sdd": true, "saoid": true, "suoid": true, "scid": true,
-	"token": true, "access_token": true, "api_key": true, "apikey": true, "key": true,
+// signing is a way to sign URLs, by which two URLs of one object differ.
+type signing struct {
+	// marks are parameters that all signed URLs have, in small letters.
+	marks []string
+	// prefix begins parameters of the signature, others are the further ones.
+	prefix string
+	others []string
 }
 
-var signaturePrefixes = []string{"x-amz-", "x-goog-"}
+// signings are those of Amazon and Google, their older ones, that of CloudFront and that of Azure.
+var signings = []signing{
+	{marks: []string{"x-amz-signature"}, prefix: "x-amz-"},
+	{marks: []string{"x-goog-signature"}, prefix: "x-goog-"},
+	{marks: []string{"signature", "awsaccesskeyid"}, prefix: "x-amz-", others: []string{"expires"}},
+	{marks: []string{"signature", "googleaccessid"}, prefix: "x-goog-", others: []string{"expires"}},
+	{marks: []string{"signature", "key-pair-id"}, others: []string{"expires", "policy"}},
+	{marks: []string{"sig", "sv"}, others: []string{"se", "st", "sp", "spr", "sr", "ss", "srt", "sip", "si", "skoid", "sktid", "skt", "ske", "sks", "skv", "sdd", "saoid", "suoid", "scid"}},
+}
 
-// cacheName returns a URL without credentials and signatures.
+// drops reports whether a parameter is one of the signature.
+func (s signing) drops(name string) bool {
+	return s.prefix != "" && strings.HasPrefix(name, s.prefix) || slices.Contains(s.marks, name) || slices.Contains(s.others, name)
+}
+
+// cacheName returns a URL without credentials and signatures. Other parameters may name the object, and stay.
 func cacheName(name string) string {
 	u, err := url.Parse(name)
 	if err != nil || !strings.EqualFold(u.Scheme, "http") && !strings.EqualFold(u.Scheme, "https") {
 		return Display(name)
 	}
-	query := u.Query()
-	for key := range query {
-		small := strings.ToLower(key)
-		drop := signatures[small]
-		for _, prefix := range signaturePrefixes {
-			drop = drop || strings.HasPrefix(small, prefix)
-		}
-		if drop {
-			query.Del(key)
-		}
-	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil { // parameters that are not read may name the object
+		return u.String()
+	}
+	names := map[string]bool{}
+	for key := range query {
+		names[strings.ToLower(key)] = true
+	}
+	for _, s := range signings {
+		if slices.ContainsFunc(s.marks, func(mark string) bool { return !names[mark] }) {
+			continue
+		}
+		maps.DeleteFunc(query, func(key string, _ []string) bool { return s.drops(strings.ToLower(key)) })
+	}
 	u.RawQuery = query.Encode()
 	return u.String()
 }

@@ -48,10 +48,9 @@ func substring(t *translation, at *tree.Call, list []value) value {
 	}
 	start, length := t.whole(at, list[1], "the first character"), 1<<31-1
 	if len(list) > 2 {
-		length = t.whole(at, list[2], "the number of characters")
-	}
-	if length < 0 {
-		t.fail(at, "a negative number of characters is not supported")
+		if length = t.whole(at, list[2], "the number of characters"); length < 0 {
+			return t.substringAt(at, list)
+		}
 	}
 	if start == 0 { // a place before the first character
 		start, length = 1, max(0, length-1)
@@ -59,7 +58,8 @@ func substring(t *translation, at *tree.Call, list []value) value {
 	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].Substring(start, length) }, list[0])
 }
 
-// substringAt is substring with a start or a length that is computed.
+// substringAt is substring with a start or a length that is computed. A negative length is that of the characters before
+// the start.
 func (t *translation) substringAt(at *tree.Call, list []value) value {
 	arguments := []value{t.asText(at, list[0])}
 	for i, v := range list[1:] {
@@ -72,7 +72,11 @@ func (t *translation) substringAt(at *tree.Call, list []value) value {
 		if len(e) == 2 {
 			return e[0].SubstringAt(e[1], int64(1<<31-1))
 		}
-		return e[0].SubstringAt(e[1], e[2])
+		start, length := e[1].Cast(int64Type), e[2].Cast(int64Type)
+		end := gpuframe.If(start.Gt(0), start.Sub(1), gpuframe.Greatest(e[0].LengthChars().Cast(int64Type).Add(start), 0))
+		begin := gpuframe.Greatest(end.Add(length), 0)
+		isBack := length.Lt(0).And(start.Ne(0))
+		return e[0].SubstringAt(gpuframe.If(isBack, begin.Add(1), start), gpuframe.If(isBack, end.Sub(begin), length))
 	}, arguments...)
 }
 

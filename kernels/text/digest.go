@@ -60,7 +60,7 @@ func Murmur3(e expr.Expr, seed int) expr.Expr {
 
 // digestFunction is a digest as hexadecimal digits.
 func digestFunction(name string, sum func(text []byte) []byte) *hostFunction {
-	return textFunction(name, func(hosted) func(string) string {
+	return textFunction(name, newText, func(hosted) func(string) string {
 		return func(text string) string { return hex.EncodeToString(sum([]byte(text))) }
 	})
 }

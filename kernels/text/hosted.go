@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -79,7 +80,7 @@ func (h hosted) Run(ctx context.Context, operands []*column.Column, options kern
 		return nil, err
 	}
 	defer release.Arrow(arrays)
-	chunks, err := h.values(&call, result, arrays)
+	chunks, err := h.values(&call, result, storageOf(arrays))
 	defer release.Arrow(chunks)
 	if err != nil {
 		return nil, err
@@ -98,6 +99,21 @@ func first(columns []*column.Column) *column.Column {
 		return nil
 	}
 	return columns[0]
+}
+
+// storageOf returns the arrays with the storage in place of those of extension types.
+func storageOf(arrays []arrow.Array) []arrow.Array {
+	list := slices.Clone(arrays)
+	for i := range list {
+		for {
+			extension, ok := list[i].(array.ExtensionArray)
+			if !ok {
+				break
+			}
+			list[i] = extension.Storage()
+		}
+	}
+	return list
 }
 
 // nullsOfType is the values of rows behind those that are counted on the device.
@@ -167,6 +183,8 @@ func isNull(operands []arrow.Array, row int) bool {
 // stringsOf returns a function that returns the string of a row.
 func stringsOf(a arrow.Array) func(row int) string {
 	switch a := a.(type) {
+	case array.ExtensionArray:
+		return stringsOf(a.Storage())
 	case *array.Dictionary:
 		text := stringsOf(a.Dictionary())
 		return func(row int) string { return text(a.GetValueIndex(row)) }
@@ -196,14 +214,41 @@ func ofStrings(t arrow.DataType) func(h hosted, operands []arrow.DataType) (arro
 	}
 }
 
-// sameText is utf8, or large_utf8 if an operand has large offsets.
-func sameText(_ hosted, operands []arrow.DataType) (arrow.DataType, error) {
+// newText is utf8 that a function makes, or large_utf8 if an operand has large offsets.
+func newText(_ hosted, operands []arrow.DataType) (arrow.DataType, error) {
 	large, err := areStrings(operands)
 	if large {
 		return arrow.BinaryTypes.LargeString, err
 	}
 	return arrow.BinaryTypes.String, err
 }
+
+// sameText is the type of operands of characters: binaries, which need not be UTF-8, are refused.
+func sameText(h hosted, operands []arrow.DataType) (arrow.DataType, error) {
+	for _, o := range operands {
+		if t, err := plain(o); err == nil && isBinary(t) {
+			return nil, fmt.Errorf("%v, expected text: cast it to utf8: %w", o, expr.ErrType)
+		}
+	}
+	return newText(h, operands)
+}
+
+// sameBytes is [newText], or a binary with the same offsets if an operand is one.
+func sameBytes(h hosted, operands []arrow.DataType) (arrow.DataType, error) {
+	result, err := newText(h, operands)
+	for _, o := range operands {
+		if t, _ := plain(o); t == nil || !isBinary(t) {
+			continue
+		}
+		if result.ID() == arrow.LARGE_STRING {
+			return arrow.BinaryTypes.LargeBinary, err
+		}
+		return arrow.BinaryTypes.Binary, err
+	}
+	return result, err
+}
+
+func isBinary(t arrow.DataType) bool { return t.ID() == arrow.BINARY || t.ID() == arrow.LARGE_BINARY }
 
 // areStrings refuses operands that are no strings, and reports whether one has large offsets.
 func areStrings(operands []arrow.DataType) (large bool, err error) {
@@ -225,9 +270,9 @@ func onHost(h hosted, operands ...expr.Expr) expr.Expr {
 	return expr.Apply(h, operands...)
 }
 
-// textFunction is a function of one string to another one.
-func textFunction(name string, f func(h hosted) func(text string) string) *hostFunction {
-	return &hostFunction{name: name, result: sameText, rows: func(_ context.Context, h hosted, operands []arrow.Array) (appendRow, error) {
+// textFunction is a function of one string to another one, of the type that result returns.
+func textFunction(name string, result func(h hosted, operands []arrow.DataType) (arrow.DataType, error), f func(h hosted) func(text string) string) *hostFunction {
+	return &hostFunction{name: name, result: result, rows: func(_ context.Context, h hosted, operands []arrow.Array) (appendRow, error) {
 		text, change := stringsOf(operands[0]), f(h)
 		return func(row int, to array.Builder) { appendText(to, change(text(row))) }, nil
 	}}

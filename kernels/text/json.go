@@ -58,7 +58,7 @@ var (
 )
 
 // JSONGet is the value at a path of a JSON text, as JSON without white space. It is null if the text is no JSON or
-// has no such value. Paths are $.name[0].other, with negative numbers from the end and names in quotes if they have
+// has no such value. Binaries are refused. Paths are $.name[0].other, with negative numbers from the end and names in quotes if they have
 // other characters; a text without $ is the name of a member. The host computes it, as the other functions of JSON.
 func JSONGet(e expr.Expr, path string) expr.Expr { return jsonOf(jsonGetFunction, e, path) }
 

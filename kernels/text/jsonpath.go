@@ -25,6 +25,9 @@ var stepForm = regexp.MustCompile(`^(?:\.([^."\[\]]+)|\.("(?:[^"\\]|\\.)*")|\[(-
 // jsonPath reads a path.
 func jsonPath(path string) (steps []jsonStep, err error) {
 	rest, isPath := strings.CutPrefix(path, "$")
+	if strings.HasPrefix(path, "/") {
+		return nil, fmt.Errorf("the path %q is a JSON pointer, expected $.name[0], or $.\"/name\" for a member of such a name: %w", path, expr.ErrLiteral)
+	}
 	if !isPath {
 		return []jsonStep{{name: path}}, nil
 	}

@@ -16,15 +16,16 @@ import (
 var normalForms = map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}
 
 var (
-	normalizeFunction = withForm(textFunction("normalize", func(h hosted) func(string) string { return normalForms[h.text].String }))
-	foldFunction      = textFunction("fold_case", func(hosted) func(string) string { return cases.Fold().String })
-	accentsFunction   = textFunction("strip_accents", func(hosted) func(string) string { return withoutAccents })
-	translateFunction = textFunction("translate", func(h hosted) func(string) string {
+	normalizeFunction = withForm(textFunction("normalize", sameText, func(h hosted) func(string) string { return normalForms[h.text].String }))
+	foldFunction      = textFunction("fold_case", sameText, func(hosted) func(string) string { return cases.Fold().String })
+	accentsFunction   = textFunction("strip_accents", sameText, func(hosted) func(string) string { return withoutAccents })
+	translateFunction = textFunction("translate", sameBytes, func(h hosted) func(string) string {
 		return translator(h.text, h.with).Replace
 	})
 )
 
-// Normalize is a string in a normal form of Unicode: NFC, NFD, NFKC or NFKD. The host computes it.
+// Normalize is a string in a normal form of Unicode: NFC, NFD, NFKC or NFKD. Binaries are refused, as by FoldCase and
+// StripAccents. The host computes it.
 func Normalize(e expr.Expr, form string) expr.Expr {
 	return onHost(hosted{function: normalizeFunction, text: form}, e)
 }
@@ -37,7 +38,7 @@ func FoldCase(e expr.Expr) expr.Expr { return onHost(hosted{function: foldFuncti
 func StripAccents(e expr.Expr) expr.Expr { return onHost(hosted{function: accentsFunction}, e) }
 
 // Translate is a string with each character of from replaced by the one at the same place in to, or removed if
-// to is shorter. The first of equal characters in from counts. The host computes it.
+// to is shorter. The first of equal characters in from counts. That of a binary is a binary. The host computes it.
 func Translate(e expr.Expr, from, to string) expr.Expr {
 	return onHost(hosted{function: translateFunction, text: from, with: to}, e)
 }

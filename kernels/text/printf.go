@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -19,15 +18,17 @@ var (
 	printfFunction = patternFunction("printf", percentPattern)
 )
 
-// Format is a text with values in place of {} and {:SPEC}, where SPEC is flags, a width, a precision and one of the
-// letters of [Printf]; {{ and }} are braces. The host computes it.
+// Format is a text with values in place of {} and {:SPEC}, where SPEC is < or >, the flags -, +, space and 0, a width, a
+// precision and one of the letters of [Printf]; {{ and }} are braces. Numbers are at the right of the width, and other
+// values at the left, but < and > decide; the flag - changes nothing. The host computes it.
 func Format(pattern string, values ...expr.Expr) expr.Expr {
 	return patternOf(formatFunction, pattern, values)
 }
 
-// Printf is a text with values in place of verbs, as C and Go have them: %d of integers, %x, %X, %o of integers,
-// %f, %e, %g of numbers, %s of strings, numbers and booleans, with the flags -, +, space and 0, a width and a precision;
-// %% is a percent sign. The host computes it.
+// Printf is a text with values in place of verbs, as C has them: %d of integers, %x, %X, %o of integers, of which negative
+// ones are two's complements of the width of their type, %f, %e, %g of numbers, %s of text, numbers and booleans, with the
+// flags -, +, space and 0, a width and a precision; %% is a percent sign. Infinities are inf, and a float of %s is the
+// shortest text that reads as it: 1e+06. The host computes it.
 func Printf(pattern string, values ...expr.Expr) expr.Expr {
 	return patternOf(printfFunction, pattern, values)
 }
@@ -45,6 +46,8 @@ type piece struct {
 	// spec is the verb without its letter: "%05.2".
 	spec string
 	verb byte
+	// textLeft puts a value that is no number at the left, as {} does.
+	textLeft bool
 }
 
 // specForm is flags, a width, a precision and a letter.
@@ -92,10 +95,16 @@ func bracePattern(text string) (pieces []piece, err error) {
 			pieces, text = append(pieces, piece{literal: brace}), text[1:]
 			continue
 		}
-		p, rest, ok := spec(strings.TrimPrefix(text, ":"), 's')
-		if brace == "}" || !ok || !strings.HasPrefix(rest, "}") || p.spec != "%" && text[0] != ':' {
+		form := strings.TrimPrefix(text, ":")
+		align := form[:len(form)-len(strings.TrimLeft(form, "<>"))]
+		p, rest, ok := spec(form[len(align):], 's')
+		if brace == "}" || !ok || len(align) > 1 || !strings.HasPrefix(rest, "}") || p.spec+align != "%" && text[0] != ':' {
 			return nil, fmt.Errorf("%q has a brace without its form, expected {}, {:.2f}, {{ or }}: %w", text, expr.ErrLiteral)
 		}
+		if p.spec = strings.ReplaceAll(p.spec, "-", ""); align == "<" {
+			p.spec = "%-" + p.spec[1:]
+		}
+		p.textLeft = align == ""
 		pieces, text = append(pieces, p), rest[1:]
 	}
 	return pieces, nil
@@ -148,13 +157,13 @@ func checkPieces(pieces []piece, operands []arrow.DataType) error {
 			continue
 		}
 		t := layout.Storage(operands[places-1])
-		_, notText := plain(t)
+		text, notText := plain(t)
 		isWhole := arrow.IsInteger(t.ID())
 		isNumber := isWhole || arrow.IsFloating(t.ID()) && t.ID() != arrow.FLOAT16 || t.ID() == arrow.DECIMAL128
 		switch p.verb {
 		case 's':
-			if notText != nil && !isNumber && t.ID() != arrow.BOOL {
-				return fmt.Errorf("value %d is %v, expected a string, number or boolean: cast it to utf8: %w", places, t, expr.ErrType)
+			if isText := notText == nil && !isBinary(text); !isText && !isNumber && t.ID() != arrow.BOOL {
+				return fmt.Errorf("value %d is %v, expected text, number or boolean: cast it to utf8: %w", places, t, expr.ErrType)
 			}
 		case 'f', 'e', 'E', 'g':
 			if !isNumber {
@@ -170,79 +179,4 @@ func checkPieces(pieces []piece, operands []arrow.DataType) error {
 		return fmt.Errorf("the pattern has %d places for %d values: %w", places, len(operands), expr.ErrLiteral)
 	}
 	return nil
-}
-
-// value returns the function that appends the text of a row.
-func (p piece) value(a arrow.Array) func(to []byte, row int) []byte {
-	form := p.spec + string(p.verb)
-	switch p.verb {
-	case 's':
-		if p.spec == "%" {
-			text := plainValue(a)
-			return func(to []byte, row int) []byte { return append(to, text(row)...) }
-		}
-		text := plainValue(a)
-		return func(to []byte, row int) []byte { return fmt.Appendf(to, form, text(row)) }
-	case 'f', 'e', 'E', 'g':
-		number := floatOf(a)
-		return func(to []byte, row int) []byte { return fmt.Appendf(to, form, number(row)) }
-	}
-	whole := wholeOf(a)
-	return func(to []byte, row int) []byte { return fmt.Appendf(to, form, whole(row)) }
-}
-
-// plainValue returns the text of a value: the shortest one of floats.
-func plainValue(a arrow.Array) func(row int) string {
-	switch a := a.(type) {
-	case *array.Float32:
-		return func(row int) string { return string(appendFloat32(nil, a.Value(row))) }
-	case *array.Float64:
-		return func(row int) string { return strconv.FormatFloat(a.Value(row), 'g', -1, 64) }
-	case *array.String, *array.LargeString, *array.Binary, *array.LargeBinary, *array.Dictionary:
-		return stringsOf(a)
-	case *array.Decimal128:
-		scale := a.DataType().(*arrow.Decimal128Type).Scale
-		return func(row int) string { return a.Value(row).ToString(scale) }
-	}
-	return a.ValueStr
-}
-
-func floatOf(a arrow.Array) func(row int) float64 {
-	switch a := a.(type) {
-	case *array.Float32:
-		return func(row int) float64 { return float64(a.Value(row)) }
-	case *array.Float64:
-		return a.Value
-	case *array.Decimal128:
-		scale := a.DataType().(*arrow.Decimal128Type).Scale
-		return func(row int) float64 { return a.Value(row).ToFloat64(scale) }
-	}
-	whole := wholeOf(a)
-	return func(row int) float64 {
-		if n, ok := whole(row).(uint64); ok {
-			return float64(n)
-		}
-		return float64(whole(row).(int64))
-	}
-}
-
-// wholeOf returns an integer as int64 or uint64.
-func wholeOf(a arrow.Array) func(row int) any {
-	switch a := a.(type) {
-	case *array.Int8:
-		return func(row int) any { return int64(a.Value(row)) }
-	case *array.Int16:
-		return func(row int) any { return int64(a.Value(row)) }
-	case *array.Int32:
-		return func(row int) any { return int64(a.Value(row)) }
-	case *array.Uint8:
-		return func(row int) any { return uint64(a.Value(row)) }
-	case *array.Uint16:
-		return func(row int) any { return uint64(a.Value(row)) }
-	case *array.Uint32:
-		return func(row int) any { return uint64(a.Value(row)) }
-	case *array.Uint64:
-		return func(row int) any { return a.Value(row) }
-	}
-	return func(row int) any { return a.(*array.Int64).Value(row) }
 }

@@ -48,13 +48,14 @@ var (
 )
 
 // ExtractAll is the list of the texts of a group of all matches of a pattern that do not overlap. Group 0 is the
-// match. An element is null if the group takes no part in the match. The host computes it.
+// match. An element is null if the group takes no part in the match. Parts of
+// binaries are binaries. The host computes it.
 func ExtractAll(e expr.Expr, pattern string, group int) expr.Expr {
 	return onHost(hosted{function: extractAllFunction, text: pattern, number: group}, e)
 }
 
 // SplitRegex is the list of the parts of a string between the matches of a pattern, as regexp.Split makes it, but
-// an empty string is one empty part. The host computes it.
+// an empty string is one empty part. Parts of binaries are binaries. The host computes it.
 func SplitRegex(e expr.Expr, pattern string) expr.Expr {
 	return onHost(hosted{function: splitRegexFunction, text: pattern}, e)
 }
@@ -64,7 +65,11 @@ func ofPattern(h hosted, operands []arrow.DataType) (arrow.DataType, error) {
 	if err := (search{kind: extract, pattern: h.text, group: h.number}).check(); err != nil {
 		return nil, err
 	}
-	return listsOfText(h, operands)
+	t, err := sameBytes(h, operands)
+	if err != nil {
+		return nil, err
+	}
+	return arrow.ListOf(t), nil
 }
 
 // listsOfText is the type of lists of strings.

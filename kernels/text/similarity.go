@@ -45,7 +45,7 @@ func jaro(a, b []rune) float64 {
 	if len(a) == 0 && len(b) == 0 {
 		return 1
 	}
-	window := max(len(a), len(b))/2 - 1
+	window := max(0, max(len(a), len(b))/2-1)
 	used := make([]bool, len(b))
 	var matches []rune
 	for i, r := range a {

@@ -21,8 +21,8 @@ var wordsFunction = &hostFunction{name: "words", result: listsOfText, rows: func
 	}, nil
 }}
 
-// Words is the list of the words of a string: the longest runs of letters, their marks and digits. The host
-// computes it.
+// Words is the list of the words of a string: the longest runs of letters, their marks and digits. Binaries
+// are refused. The host computes it.
 func Words(e expr.Expr) expr.Expr { return onHost(hosted{function: wordsFunction}, e) }
 
 func isBetweenWords(r rune) bool {

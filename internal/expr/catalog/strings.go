@@ -160,10 +160,12 @@ var madeStrings = Section{"Strings that are made", Elementwise, "no", []Row{
 		{Name: "substring_at", Parameters: params{{Name: "start"}, {Name: "length"}}, Example: "substring_at(url, find(url, '?') + 1, 100)",
 			Doc: "SubstringAt is Substring from a start and of a length that are computed. A negative length is 0."},
 	}},
-	{Operands: "strings, binaries", Result: "utf8; large_utf8 of large_utf8", Fuses: onHost, Functions: []Function{
+	{Operands: "strings, binaries", Result: "utf8; large_utf8 of large_utf8, a binary of binaries", Fuses: onHost, Functions: []Function{
 		{Name: "translate", Parameters: params{{Name: "from", Type: Text}, {Name: "to", Type: Text}}, Call: "text.Translate", Example: "translate(phone, '-()', ' ')",
 			Doc:    "Translate is a string with each character of from replaced by the one at the same place in to, or removed if to is shorter.",
 			Python: "str.translate(source: str, target: str)", PythonDoc: "The string with each character of one text replaced by the one at the same place in another, or removed. Polars has ``replace_many``."},
+	}},
+	{Operands: "strings", Result: "utf8; large_utf8 of large_utf8", Fuses: onHost, Functions: []Function{
 		{Name: "normalize", Parameters: params{{Name: "form", Type: Text}}, Call: "text.Normalize", Example: "normalize(name, 'NFC')",
 			Doc:    "Normalize is a string in a normal form of Unicode: NFC, NFD, NFKC or NFKD.",
 			Python: `str.normalize(form: str = "NFC")`, PythonDoc: "The string in a normal form of Unicode: NFC, NFD, NFKC or NFKD."},
@@ -171,12 +173,14 @@ var madeStrings = Section{"Strings that are made", Elementwise, "no", []Row{
 			Python: "str.fold_case()", PythonDoc: "The string in the form in which strings are equal that differ in case alone, as Python's ``casefold``."},
 		{Name: "strip_accents", Call: "text.StripAccents", Doc: "StripAccents is a string without the marks on its letters, in form NFC.",
 			Python: "str.strip_accents()", PythonDoc: "The string without the marks on its letters."},
+	}},
+	{Operands: "strings, binaries", Result: "utf8; large_utf8 of large_utf8", Fuses: onHost, Functions: []Function{
 		{Name: "md5", Call: "text.MD5", Doc: "MD5 is the digest of the bytes of a string as 32 hexadecimal digits.", Python: "str.md5()", PythonDoc: "The digest of the bytes as 32 hexadecimal digits."},
 		{Name: "sha1", Call: "text.SHA1", Doc: "SHA1 is the digest of the bytes of a string as 40 hexadecimal digits.", Python: "str.sha1()", PythonDoc: "The digest of the bytes as 40 hexadecimal digits."},
 		{Name: "sha256", Call: "text.SHA256", Doc: "SHA256 is the digest of the bytes of a string as 64 hexadecimal digits.",
 			Python: "str.sha256()", PythonDoc: "The digest of the bytes as 64 hexadecimal digits."},
 	}},
-	{Operands: "strings, binaries", Result: "utf8; large_utf8 of large_utf8", Null: noJSON, Fuses: onHost, Functions: []Function{
+	{Operands: "strings", Result: "utf8; large_utf8 of large_utf8", Null: noJSON, Fuses: onHost, Functions: []Function{
 		{Name: "json_get", Aliases: []string{"json_extract"}, Parameters: withPath, Call: "text.JSONGet", Example: "json_get(event, '$.user.id')",
 			Doc: "JSONGet is the value at a path of a JSON text, as JSON without white space. Paths are $.name[0].other, with negative numbers from the end " +
 				"and names in double quotes if they have other characters; a text without $ is the name of a member.",
@@ -187,9 +191,9 @@ var madeStrings = Section{"Strings that are made", Elementwise, "no", []Row{
 		{Name: "json_type", Parameters: withPath, Call: "text.JSONType", Doc: "JSONType is \"object\", \"array\", \"string\", \"number\", \"boolean\" or \"null\", the type of the value at a path of a JSON text.",
 			Python: `str.json_type(path: str = "$")`, PythonDoc: "The type of the value at a path of a JSON text: object, array, string, number, boolean or null."},
 	}},
-	{Operands: "numbers, decimals, bools, strings, binaries; any number of any kinds", Result: "utf8", Null: "an operand is null", Fuses: onHost, Functions: []Function{
+	{Operands: "numbers, decimals, bools, strings; any number of any kinds", Result: "utf8", Null: "an operand is null", Fuses: onHost, Functions: []Function{
 		{Name: "format", Go: "FormatText", Free: true, Parameters: params{{Name: "pattern", Type: Text}, {Name: "values", Type: Operands}}, Body: "formatted(text.Format, pattern, values)", Example: "format('{} of {:.1f}', name, price)",
-			Doc: "FormatText is a text with values in place of {} and {:SPEC}, where SPEC is flags, a width, a precision and one of the letters of [Printf]. {{ and }} are braces."},
+			Doc: "FormatText is a text with values in place of {} and {:SPEC}, where SPEC is < or >, the flags +, space and 0, a width, a precision and one of the letters of [Printf]: numbers are at the right, other values at the left. {{ and }} are braces."},
 		{Name: "printf", Free: true, Parameters: params{{Name: "pattern", Type: Text}, {Name: "values", Type: Operands}}, Body: "formatted(text.Printf, pattern, values)", Example: "printf('%05d', number)",
 			Doc: "Printf is a text with values in place of verbs, as C and Go have them: %d, %x, %X and %o of integers, %f, %e and %g of numbers, %s of strings, numbers and booleans, " +
 				"with the flags -, +, space and 0, a width and a precision. %% is a percent sign."},

@@ -42,6 +42,8 @@ func TestFolderKeys(t *testing.T) {
 		"no column":      {keys: []sink.Key{{Name: "odd", Column: "x", Values: parity}}, err: sink.ErrArgument},
 		"a second one":   {keys: []sink.Key{{Name: "odd", Column: "b", Values: parity}, {Name: "odd", Column: "b", Values: parity}}, err: sink.ErrArgument},
 		"that of a name": {keys: []sink.Key{{Name: "a", Column: "b", Values: parity}}, err: sink.ErrArgument},
+		"no values":      {keys: []sink.Key{{Name: "odd", Column: "b", Values: func(arrow.Array) (arrow.Array, error) { return nil, nil }}}, err: sink.ErrArgument},
+		"that of a file": {keys: []sink.Key{{Name: "c", Column: "b", Values: parity}}, err: sink.ErrArgument},
 		"an error":       {keys: []sink.Key{{Name: "odd", Column: "b", Values: func(arrow.Array) (arrow.Array, error) { return nil, failure }}}, err: failure},
 		"too few values": {keys: []sink.Key{{Name: "odd", Column: "b", Values: func(values arrow.Array) (arrow.Array, error) {
 			return array.NewSlice(values, 0, 1), nil
@@ -61,7 +63,7 @@ func TestFolderKeys(t *testing.T) {
 
 // writeKeys writes four rows, and returns the rows of the files of each folder.
 func writeKeys(t *testing.T, keys []sink.Key) (map[string]int64, error) {
-	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.BinaryTypes.String}, {Name: "b", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.BinaryTypes.String}, {Name: "b", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "c", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
 	record, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, strings.NewReader(`[{"a": "x", "b": 1}, {"a": "x", "b": 2}, {"a": "y", "b": null}, {"a": "x", "b": 3}]`))
 	require.NoError(t, err)
 	defer record.Release()
@@ -74,7 +76,7 @@ func writeKeys(t *testing.T, keys []sink.Key) (map[string]int64, error) {
 	for _, file := range manifest.Files {
 		text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(file.Path)))
 		require.NoError(t, err)
-		require.True(t, strings.HasPrefix(string(text), "b\n"), string(text))
+		require.True(t, strings.HasPrefix(string(text), "b,c\n"), string(text))
 		rows[path.Dir(file.Path)] += file.Rows
 	}
 	return rows, nil

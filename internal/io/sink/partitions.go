@@ -68,6 +68,9 @@ func newSplitter(schema *arrow.Schema, keys []string, computed []Key) (*splitter
 		if place < 0 || key.Values == nil || key.Name == "" || slices.ContainsFunc(s.keys, func(k splitKey) bool { return k.name == key.Name }) {
 			return nil, fmt.Errorf("the folder %q of column %q: expected a name that no other folder has, a column of the rows and a function: %w", key.Name, key.Column, ErrArgument)
 		}
+		if key.Name != key.Column && schema.HasField(key.Name) {
+			return nil, fmt.Errorf("the folder %q of column %q: a column has this name, and readers take the folder in its place: give the folder another name: %w", key.Name, key.Column, ErrArgument)
+		}
 		s.keys = append(s.keys, splitKey{key.Name, place, key.Values})
 	}
 	var fields []arrow.Field
@@ -164,6 +167,9 @@ func (k splitKey) codes(values arrow.Array) (texts []*string, codes []int32, err
 	computed, err := k.values(values)
 	if err != nil {
 		return nil, nil, err
+	}
+	if computed == nil {
+		return nil, nil, fmt.Errorf("the function returned no array and no error, expected %d values: %w", values.Len(), ErrArgument)
 	}
 	defer computed.Release()
 	if computed.Len() != values.Len() || !inFolders(computed.DataType()) {

@@ -149,7 +149,7 @@ func Over(e expr.Expr, keys plan.WindowKeys, frame plan.Frame) expr.Expr {
 	}
 	inherited = expr.NewSubstitution(changing(within))
 	if frame.Kind != plan.WholePartition {
-		e = framedPairs(e)
+		e = framedPairs(e, keys)
 	}
 	return EachFunction(e, func(f *RowsFunction) {
 		within(f)
