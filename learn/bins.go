@@ -77,11 +77,11 @@ func fitBins(ctx context.Context, q gpuframe.Query, n int, columns []string, wan
 	}
 	b.Columns = make([]Edges, 0, len(columns))
 	for i, name := range columns {
-		found := slices.Compact(edges(fitted[i]))
-		if err := finite(name, found...); err != nil {
+		limits := slices.Compact(edges(fitted[i]))
+		if err := finite(name, limits...); err != nil {
 			return Bins{}, err
 		}
-		b.Columns = append(b.Columns, Edges{name, found})
+		b.Columns = append(b.Columns, Edges{name, limits})
 	}
 	return b, nil
 }

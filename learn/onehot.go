@@ -23,8 +23,8 @@ func FitOneHot(ctx context.Context, q gpuframe.Query, o CategoryOptions, columns
 	if err != nil {
 		return OneHot{}, err
 	}
-	made := OneHot{list, o}
-	return made, made.check(ctx, q)
+	encoding := OneHot{list, o}
+	return encoding, encoding.check(ctx, q)
 }
 
 // check refuses equal names, and those of columns of the query.
