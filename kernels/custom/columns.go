@@ -55,6 +55,12 @@ func (b columnBody) run(ctx context.Context, f *Function, operands []*column.Col
 	if err = errors.Join(err, table.Release()); err != nil {
 		return nil, errors.Join(err, result.Release())
 	}
+	if err := result.Retain(); err != nil { // it was an argument, which the table owned
+		return nil, fmt.Errorf("the result is released: a function that returns an argument retains it first: %w: %w", ErrResult, err)
+	}
+	if err := result.Release(); err != nil {
+		return nil, err
+	}
 	if operands[0].RowCount() == nil && operands[0].Len() == rows {
 		return result, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/arrays/rows"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/custom"
@@ -90,4 +91,23 @@ func TestFunctionThatEndsItsGoroutine(t *testing.T) {
 	var failure *custom.Error
 	require.ErrorAs(t, err, &failure)
 	require.ErrorContains(t, err, "runtime.Goexit")
+}
+
+func TestBorrowedResult(t *testing.T) {
+	one := int64(1)
+	for _, retained := range []bool{true, false} {
+		f := custom.OnColumns("same", custom.Signature{Result: arrow.PrimitiveTypes.Int64}, func(_ context.Context, table *buffer.Buffer) (*column.Column, error) {
+			if !retained {
+				return table.Column(0), nil
+			}
+			return table.Column(0), table.Column(0).Retain()
+		})
+		_, err := evaluate(t, loaded(t, []pointRow{{N: &one}, {}}), expr.Apply(f, expr.Col("N")))
+		if retained {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, custom.ErrResult)
+		require.ErrorContains(t, err, "retains it first")
+	}
 }
