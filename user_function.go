@@ -45,12 +45,13 @@ var (
 //
 // # Pure functions
 //
-// Unless it is declared pure, a function is called for all rows that come to it, in order: conditions, limits and
-// columns that nothing reads do not change that. A pure function is called for the rows that are needed only.
+// Unless it is declared pure, a function is called in order for all rows of the batches that come to it: conditions
+// and columns that nothing reads do not change that. A limit ends the query after the batch that fills it, and a query
+// that is known to have no rows calls nothing. A pure function is called for the rows that are needed only.
 //
 // # Errors
 //
-// An error of the function, and a panic, ends the query with a [*FunctionError].
+// An error of the function, and a panic or runtime.Goexit, ends the query with a [*FunctionError].
 type UserFunction struct{ function *custom.Function }
 
 // Of is the result of the function for each row. Arguments are expressions or Go values. Its name is that of the
@@ -75,7 +76,8 @@ func ArrowFunc(name string, s Signature, f func(ctx context.Context, arguments [
 
 // ColumnFunc makes a function of columns in device memory, for libraries that compute there. f gets a table of the
 // arguments, with their numbers from 0 as names, and returns a column on the device with as many rows. The table is
-// borrowed; the query releases the column. Without types of arguments in s it takes one or more of any types.
+// borrowed; the query releases the column: a function that returns an argument retains it first. Memory that it makes
+// with another manager than that of the table is outside of the budget of the query. Without types of arguments in s it takes one or more of any types.
 //
 // A fault of the name or the signature is reported when a query is bound.
 func ColumnFunc(name string, s Signature, f func(ctx context.Context, arguments *buffer.Buffer) (*column.Column, error)) UserFunction {

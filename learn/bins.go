@@ -20,13 +20,21 @@ type Bins struct {
 	Columns []Edges `json:"columns"`
 }
 
+// inner are the edges between two bins.
+func (e Edges) inner() []float64 {
+	if len(e.Edges) < 3 {
+		return nil
+	}
+	return e.Edges[1 : len(e.Edges)-1]
+}
+
 // Apply replaces the columns by numbers of bins, of type int64. NaN and null are null.
 func (b Bins) Apply(q gpuframe.Query) gpuframe.Query {
 	var columns []gpuframe.Expression
 	for _, c := range b.Columns {
 		x := number(c.Column)
 		bin := gpuframe.If(x.IsNaN(), nil, int64(0))
-		for _, edge := range c.Edges[min(1, len(c.Edges)):max(len(c.Edges)-1, 0)] {
+		for _, edge := range c.inner() {
 			bin = bin.Add(gpuframe.If(x.Ge(edge), int64(1), int64(0)))
 		}
 		columns = append(columns, gpuframe.If(x.IsValid(), bin, nil).As(c.Column))
@@ -34,7 +42,7 @@ func (b Bins) Apply(q gpuframe.Query) gpuframe.Query {
 	return q.With(columns...)
 }
 
-// FitUniformBins makes n bins of equal width of each column of numbers.
+// FitUniformBins makes n bins of equal width of each column of numbers. A column with one value only has one bin.
 func FitUniformBins(ctx context.Context, q gpuframe.Query, n int, columns ...string) (Bins, error) {
 	return fitBins(ctx, q, n, columns, []statistic{gpuframe.Expr.Min, gpuframe.Expr.Max}, func(s []float64) []float64 {
 		edges := make([]float64, n+1)
@@ -47,7 +55,7 @@ func FitUniformBins(ctx context.Context, q gpuframe.Query, n int, columns ...str
 }
 
 // FitQuantileBins makes up to n bins with about the same number of rows, of each column of numbers. Edges that are
-// equal are one.
+// equal are one: a column with one value only has one bin.
 func FitQuantileBins(ctx context.Context, q gpuframe.Query, n int, columns ...string) (Bins, error) {
 	var quantiles []statistic
 	for i := range max(n, 0) + 1 {
@@ -67,8 +75,13 @@ func fitBins(ctx context.Context, q gpuframe.Query, n int, columns []string, wan
 	if err != nil {
 		return b, err
 	}
+	b.Columns = make([]Edges, 0, len(columns))
 	for i, name := range columns {
-		b.Columns = append(b.Columns, Edges{name, slices.Compact(edges(fitted[i]))})
+		limits := slices.Compact(edges(fitted[i]))
+		if err := finite(name, limits...); err != nil {
+			return Bins{}, err
+		}
+		b.Columns = append(b.Columns, Edges{name, limits})
 	}
 	return b, nil
 }

@@ -7,7 +7,7 @@
 //	saved, err := json.Marshal(labels)                // what was fitted, for another program
 //
 // A function Fit… runs a query on the rows of training and returns a value: a struct with exported fields, which
-// encoding/json writes and reads. Its method Apply adds verbs to another query, of the same columns; nothing is
+// encoding/json writes and [Decode] reads. Its method Apply adds verbs to another query, of the same columns; nothing is
 // read until that one runs. The values are immutable and used from any goroutine.
 //
 // # Nulls
@@ -17,6 +17,7 @@
 // # Errors
 //
 // Errors of Fit wrap those of [gpuframe.Query.Collect], [ErrType] for a column of a type that the function does not
-// take, and [ErrNoRows] for a column without values. Problems of Apply are those of its query, with the place of the
+// take, [ErrNoRows] for a column without values, and [ErrNotFinite] for one with NaN or infinite values that reach
+// what is fitted. Problems of Apply are those of its query, with the place of the
 // call.
 package learn

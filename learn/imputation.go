@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/gpuframe/gpuframe"
 )
@@ -32,10 +33,14 @@ func (m Imputation) Apply(q gpuframe.Query) gpuframe.Query {
 	return q.With(columns...)
 }
 
-// Constant fills nulls with a string, an integer, a float64 or a bool. It needs no rows.
+// Constant fills nulls with a string, an integer, a float64 or a bool. It needs no rows. NaN and
+// infinite values are refused: a fitted value can be written as JSON.
 func Constant(value any, columns ...string) (Imputation, error) {
 	v, err := ValueOf(value)
-	var m Imputation
+	if f := v.Float; f != nil && (math.IsNaN(*f) || math.IsInf(*f, 0)) {
+		return Imputation{}, fmt.Errorf("learn: the constant is %v, expected a finite number: %w", *f, ErrOption)
+	}
+	m := Imputation{Columns: make([]Filling, 0, len(columns))}
 	for _, name := range columns {
 		m.Columns = append(m.Columns, Filling{name, v})
 	}
@@ -58,6 +63,7 @@ func fitNumbers(ctx context.Context, q gpuframe.Query, s statistic, columns []st
 	if err != nil {
 		return m, err
 	}
+	m.Columns = make([]Filling, 0, len(columns))
 	for i, name := range columns {
 		m.Columns = append(m.Columns, Filling{name, Value{Float: &fitted[i][0]}})
 	}
@@ -66,7 +72,7 @@ func fitNumbers(ctx context.Context, q gpuframe.Query, s statistic, columns []st
 
 // FitMode fills nulls with the most frequent value of texts, integers or bools, the least of several.
 func FitMode(ctx context.Context, q gpuframe.Query, columns ...string) (Imputation, error) {
-	var m Imputation
+	m := Imputation{Columns: make([]Filling, 0, len(columns))}
 	for _, name := range columns {
 		t, err := typeOf(ctx, q, name)
 		if err != nil {

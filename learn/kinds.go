@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -72,15 +73,25 @@ var decoders = map[string]func(text []byte) (Transformer, error){
 	"imputation": decoded[Imputation], "bins": decoded[Bins],
 }
 
+// decoded reads a value with a list of columns or categories, and refuses members of other kinds.
 func decoded[T Transformer](text []byte) (Transformer, error) {
 	var value T
-	if err := json.Unmarshal(text, &value); err != nil {
-		return nil, fmt.Errorf("learn: %w: %w", err, ErrOption)
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&value); err != nil {
+		return nil, fmt.Errorf("learn: no fitted value of this kind: %w: %w", err, ErrOption)
+	}
+	var lists struct{ Columns, Categories json.RawMessage }
+	if err := json.Unmarshal(text, &lists); err != nil {
+		return nil, fmt.Errorf("learn: behind the fitted value: %w: %w", err, ErrOption)
+	}
+	if lists.Columns == nil && lists.Categories == nil {
+		return nil, fmt.Errorf("learn: the fitted value has neither columns nor categories: %w", ErrOption)
 	}
 	return value, nil
 }
 
-// Decode reads the JSON of a fitted value. The kind is labels, one_hot, target_means, scaling, imputation or bins.
+// Decode reads the JSON of a fitted value, and refuses that of another kind by its members. The kind is labels, one_hot, target_means, scaling, imputation or bins.
 func Decode(kind string, text []byte) (Transformer, error) {
 	decode, ok := decoders[kind]
 	if !ok {

@@ -63,14 +63,28 @@ func fitScaling(ctx context.Context, q gpuframe.Query, columns []string, wanted 
 	if err != nil {
 		return s, err
 	}
+	s.Columns = make([]Linear, 0, len(columns))
 	for i, name := range columns {
 		shift, scale := linear(fitted[i])
 		if scale == 0 {
 			scale = 1
 		}
+		if err := finite(name, shift, scale); err != nil {
+			return Scaling{}, err
+		}
 		s.Columns = append(s.Columns, Linear{name, shift, scale})
 	}
 	return s, nil
+}
+
+// finite refuses values of a column that are NaN or infinite, which no JSON has.
+func finite(column string, list ...float64) error {
+	for _, x := range list {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("learn: column %q: %v: fill or filter values that are NaN, infinite or near the ends of float64: %w", column, x, ErrNotFinite)
+		}
+	}
+	return nil
 }
 
 // statistics computes aggregates of each column as float64, in one run. A null is 0, unless it is the first one: then
@@ -109,6 +123,9 @@ func statistics(ctx context.Context, q gpuframe.Query, columns []string, wanted 
 			} else if j == 0 {
 				return nil, fmt.Errorf("learn: column %q: %w", name, ErrNoRows)
 			}
+		}
+		if err := finite(name, row...); err != nil {
+			return nil, err
 		}
 		list = append(list, row)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -44,6 +45,7 @@ func FitTargetMeans(ctx context.Context, q gpuframe.Query, target string, o Targ
 		return m, err
 	}
 	m.Mean = all[0][0]
+	m.Columns = make([]Means, 0, len(columns))
 	for _, name := range columns {
 		c, err := o.fit(ctx, q, target, m.Mean, name)
 		if err != nil {
@@ -55,7 +57,7 @@ func FitTargetMeans(ctx context.Context, q gpuframe.Query, target string, o Targ
 }
 
 func (o TargetOptions) check() error {
-	if !(o.Smoothing >= 0) {
+	if !(o.Smoothing >= 0) || math.IsInf(o.Smoothing, 1) {
 		return fmt.Errorf("learn: the smoothing is %v, expected zero or more rows: %w", o.Smoothing, ErrOption)
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -20,7 +19,8 @@ import (
 
 // ColumnFunc computes a column with a row for each row of a table, on the device of the table. The table has the
 // arguments, named by their numbers from 0, and a number of rows that the host knows. It is borrowed: a function
-// that keeps it retains it. The caller releases the result.
+// that keeps it retains it. The caller releases the result: a function that returns an argument retains it. A result in
+// memory of another manager is not in the budget of the query.
 type ColumnFunc func(ctx context.Context, arguments *buffer.Buffer) (*column.Column, error)
 
 // OnColumns makes a function of columns in device memory. Without types of arguments it takes one or more of any
@@ -55,6 +55,12 @@ func (b columnBody) run(ctx context.Context, f *Function, operands []*column.Col
 	if err = errors.Join(err, table.Release()); err != nil {
 		return nil, errors.Join(err, result.Release())
 	}
+	if err := result.Retain(); err != nil { // it was an argument, which the table owned
+		return nil, fmt.Errorf("the result is released: a function that returns an argument retains it first: %w: %w", ErrResult, err)
+	}
+	if err := result.Release(); err != nil {
+		return nil, err
+	}
 	if operands[0].RowCount() == nil && operands[0].Len() == rows {
 		return result, nil
 	}
@@ -82,20 +88,18 @@ func argumentTable(operands []*column.Column, rows int, m *memory.Manager) (*buf
 	return release.OnError(table, err, release.All(counted))
 }
 
-// call calls the function and checks its result. It makes an error of a panic.
-func (b columnBody) call(ctx context.Context, f *Function, table *buffer.Buffer, rows int) (result *column.Column, err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			result, err = nil, &PanicError{value, debug.Stack()}
+// call calls the function and checks its result.
+func (b columnBody) call(ctx context.Context, f *Function, table *buffer.Buffer, rows int) (*column.Column, error) {
+	return guarded(func() (*column.Column, error) {
+		result, err := b.f(ctx, table)
+		if err != nil {
+			return nil, err
 		}
-	}()
-	if result, err = b.f(ctx, table); err != nil {
-		return nil, err
-	}
-	if err := f.fitsColumn(ctx, result, rows, table.Manager().Device()); err != nil {
-		return nil, errors.Join(err, result.Release())
-	}
-	return result, nil
+		if err := f.fitsColumn(ctx, result, rows, table.Manager().Device()); err != nil {
+			return nil, errors.Join(err, result.Release())
+		}
+		return result, nil
+	})
 }
 
 // fitsColumn refuses a result that differs from the signature, or is on another device.

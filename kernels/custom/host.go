@@ -3,7 +3,6 @@ package custom
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -86,17 +85,15 @@ func upload(ctx context.Context, result arrow.Array, like *column.Column, option
 	return release.OnError(counted, err, values.Release())
 }
 
-// call calls the function, and makes an error of its panic.
-func (b hostBody) call(ctx context.Context, f *Function, arguments []arrow.Array) (result arrow.Array, err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			result, err = nil, &PanicError{value, debug.Stack()}
+// call calls the function and checks its result.
+func (b hostBody) call(ctx context.Context, f *Function, arguments []arrow.Array) (arrow.Array, error) {
+	return guarded(func() (arrow.Array, error) {
+		result, err := b.f(ctx, arguments)
+		if err != nil {
+			return nil, err
 		}
-	}()
-	if result, err = b.f(ctx, arguments); err != nil {
-		return nil, err
-	}
-	return result, f.fits(result, arguments[0].Len())
+		return result, f.fits(result, arguments[0].Len())
+	})
 }
 
 // fits refuses a result that differs from the signature.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -238,8 +240,20 @@ func TestKernelErrors(t *testing.T) {
 	var fault *kerneltest.Fault
 	require.ErrorAs(t, err, &fault)
 	assert.ErrorIs(t, err, kerneltest.ErrAddress)
-	t.Setenv(nvrtc.PathVariable, "/nonexistent")
-	assert.ErrorIs(t, run(custom.Kernel{Source: "extern", Entry: "f"}, floats, "a", "b"), nvrtc.ErrNotAvailable)
+	if os.Getenv(nvrtc.PathVariable) == missingLibrary {
+		assert.ErrorIs(t, run(custom.Kernel{Source: "extern", Entry: "f"}, floats, "a", "b"), nvrtc.ErrNotAvailable)
+	}
+}
+
+const missingLibrary = "/nonexistent/libnvrtc.so"
+
+// TestSourceWithoutCompiler runs TestKernelErrors in a process of its own, because a process opens the library once.
+func TestSourceWithoutCompiler(t *testing.T) {
+	command := exec.Command(os.Args[0], "-test.run=^TestKernelErrors$", "-test.v")
+	command.Env = append(os.Environ(), nvrtc.PathVariable+"="+missingLibrary)
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Contains(t, string(out), "--- PASS: TestKernelErrors")
 }
 
 func TestFunctionsThatDoNotFit(t *testing.T) {

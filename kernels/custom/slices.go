@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -39,18 +40,33 @@ func read[T any](values arrow.Array, kept []int) (any, error) {
 	if kept == nil {
 		return rows.Append(make([]T, 0, values.Len()), values)
 	}
-	if reflect.TypeFor[T]().Kind() != reflect.Pointer {
-		values = withValidity(values, nil, 0)
-		defer values.Release()
+	list := make([]T, 0, len(kept))
+	for run := range runs(kept) {
+		part := array.NewSlice(values, int64(run[0]), int64(run[0]+len(run)))
+		var err error
+		list, err = rows.Append(list, part)
+		part.Release()
+		if err != nil {
+			return nil, err
+		}
 	}
-	all, err := rows.Append(make([]T, 0, values.Len()), values)
-	if err != nil {
-		return nil, err
+	return list, nil
+}
+
+// runs divides ascending numbers into those that follow each other.
+func runs(list []int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		for len(list) > 0 {
+			n := 1
+			for n < len(list) && list[n] == list[n-1]+1 {
+				n++
+			}
+			if !yield(list[:n]) {
+				return
+			}
+			list = list[n:]
+		}
 	}
-	for i, row := range kept {
-		all[i] = all[row]
-	}
-	return all[:len(kept)], nil
 }
 
 // typeOf returns the type of a column of a Go type, and whether it can be null.
@@ -134,7 +150,16 @@ func (g *sliceFunction[R]) kept(values []arrow.Array, length int) []int {
 
 // array returns the results of the kept rows, with nulls in the others.
 func (g *sliceFunction[R]) array(results []R, kept []int, length int) (arrow.Array, error) {
+	if len(results) == 0 && length > 0 {
+		return array.MakeArrayOfNull(arrowmemory.DefaultAllocator, g.result, length), nil
+	}
+	isPointer := reflect.TypeFor[R]().Kind() == reflect.Pointer
 	cells := make([]cell[R], length)
+	if kept != nil && len(results) > 0 && !isPointer {
+		for i := range cells { // a row that is left out has a valid value below its null
+			cells[i].Value = results[0]
+		}
+	}
 	for i, r := range results {
 		row := i
 		if kept != nil {
@@ -148,18 +173,22 @@ func (g *sliceFunction[R]) array(results []R, kept []int, length int) (arrow.Arr
 	}
 	defer record.Release()
 	column := record.Column(0)
-	if kept == nil || reflect.TypeFor[R]().Kind() == reflect.Pointer {
+	if kept == nil || isPointer {
 		column.Retain()
 		return column, nil
 	}
 	bits := make([]byte, bitutil.BytesForBits(int64(length)))
+	valid := 0
 	for _, row := range kept {
-		bitutil.SetBit(bits, row)
+		if column.IsValid(row) { // a sql.Null may be null
+			bitutil.SetBit(bits, row)
+			valid++
+		}
 	}
-	return withValidity(column, arrowmemory.NewBufferBytes(bits), length-len(kept)), nil
+	return withValidity(column, arrowmemory.NewBufferBytes(bits), length-valid), nil
 }
 
-// withValidity returns an array with another validity bitmap: nil is that of an array without nulls.
+// withValidity returns an array with another validity bitmap.
 func withValidity(values arrow.Array, bits *arrowmemory.Buffer, nulls int) arrow.Array {
 	data := values.Data()
 	buffers := append([]*arrowmemory.Buffer{bits}, data.Buffers()[1:]...)

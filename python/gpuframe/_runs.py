@@ -10,10 +10,10 @@ import ctypes
 import json
 from typing import Any, Iterator, Optional, Sequence
 
-from ._calls import BatchFunction
+from ._calls import BatchFunction, cause_of
 from ._library import library
 from ._native import Handle
-from .devices import Manager
+from .devices import Budget, Manager
 from .errors import CallError
 from .table import Table
 
@@ -26,10 +26,11 @@ HAS_TABLE, ENDED = 1, 2
 class Run(Handle):
     """A run. It is cancelled by its release, which waits for its end."""
 
-    __slots__ = ("_kept", "_functions", "answer")
+    __slots__ = ("_kept", "_functions", "_begun", "answer")
 
     _kept: Any
     _functions: Sequence[BatchFunction]
+    _begun: list[tuple[BatchFunction, tuple[Budget, ...]]]
     answer: dict[str, Any]
 
     @classmethod
@@ -38,6 +39,7 @@ class Run(Handle):
         handles = (ctypes.c_uint64 * len(tables))(*[each._handle() for each in tables])
         made = cls.__new__(cls)
         made._kept, made._functions, made.answer = (manager, tuple(tables), query), functions, {}
+        made._begun = [(each, each.begin(manager)) for each in functions]
         called = (ctypes.c_uint64 * len(functions))(*[each.used_by(manager) for each in functions])
         handle = ctypes.c_uint64()
         try:
@@ -48,7 +50,13 @@ class Run(Handle):
 
     def __del__(self) -> None:
         # In front of the functions, which the run may be calling.
+        self._end()
+
+    def _end(self) -> None:
         self._release()
+        while self._begun:
+            function, budgets = self._begun.pop()
+            function.end(budgets)
 
     def next(self) -> Optional[Table]:
         """Return the next table, or None at the end, after which there is the answer."""
@@ -58,7 +66,7 @@ class Run(Handle):
             try:
                 library.run_wait(self._handle(), WAIT, ctypes.byref(status), ctypes.byref(handle), ctypes.byref(answer))
             except CallError as error:
-                raise error from next((failure for each in self._functions for failure in each.failures()), None)
+                raise error from cause_of(error, self._functions)
             finally:  # also if a signal came during the call
                 text = library.text(answer)
                 if handle.value:
@@ -78,7 +86,7 @@ class Run(Handle):
                     return
                 yield made
         finally:
-            self._release()
+            self._end()
 
     def only(self) -> Optional[Table]:
         """Return the last table, if there is one, at the end of the run."""

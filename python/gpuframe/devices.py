@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import ctypes
 import os
 import re
 from dataclasses import dataclass
 from types import TracebackType
-from typing import NoReturn, Optional, Union
+from typing import Iterator, NoReturn, Optional, Union
 
 from ._library import library
 from ._native import Handle
@@ -185,6 +186,21 @@ def devices() -> list[str]:
 Place = Union[str, Manager, None]
 
 
+def active_budgets() -> tuple[Budget, ...]:
+    """Return the budgets of this thread or task, the innermost last."""
+    return _budgets.get()
+
+
+@contextlib.contextmanager
+def within(budgets: tuple[Budget, ...]) -> Iterator[None]:
+    """Make budgets those of this thread or task, in place of others."""
+    token = _budgets.set(budgets)
+    try:
+        yield
+    finally:
+        _budgets.reset(token)
+
+
 def place(where: Place) -> Manager:
     """Return the manager that an argument ``device=`` selects, or the innermost active budget of that device."""
     if isinstance(where, Budget):
@@ -293,7 +309,8 @@ def budget(size: Union[int, str], *, device: Place = None, name: str = "budget")
 
     Tables that this thread or task makes inside the block are allocated from the budget. If one
     does not fit, :class:`BudgetError`, a MemoryError, is raised. Tables made inside still count in
-    the budget after the block has ended. Budgets nest.
+    the budget after the block has ended. Budgets nest. Functions of :func:`map_batches` are within the budgets of their
+    query, unless one function is in several queries with different budgets at the same time.
 
     >>> with budget("2 MiB", device="host") as b:
     ...     b.size

@@ -647,7 +647,8 @@ def map_batches(exprs: Sequence[Union[str, Expr]], function: Callable[[list[Colu
     cupy, jax and numba compute on the GPU without a copy, and numpy and pyarrow on the host. DLPack and the CUDA array interface have
     no nulls: use ``column.values()`` and ``column.is_valid()``. Batches are divided so that each takes at most an eighth of the budget.
 
-    Unless it is ``pure``, the function is called for all rows, in order. With ``pure`` a result depends on the values of
+    Unless it is ``pure``, the function is called for all rows of the batches that are read, in order: a limit ends the query after
+    the batch that fills it. With ``pure`` a result depends on the values of
     its row alone: conditions move below the call, and it is left out if nothing reads the result. A str is a column.
 
     >>> import gpuframe, numpy

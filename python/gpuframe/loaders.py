@@ -26,12 +26,16 @@ class BatchStream:
     """The rows of a query as tables of ``batch_size`` rows, again in each iteration.
 
     With ``shuffle_rows`` the rows are in random order: half of a buffer of about that many rows is yielded, then it is filled up
-    again. The order depends on ``seed``, on :meth:`set_epoch` and on the rows, and on nothing else. A row comes at most so far in
+    again. The order depends on ``seed``, on :meth:`set_epoch`, on the rows, and on the tables in which the query yields them:
+    these differ between devices, budgets and files. A row comes at most so far in
     front of its place as the buffer is long. Shuffling copies rows once, on the device; batches are slices of the result. Without it
     they are slices of the tables of the query, and only a batch of the rows of two of them is copied.
 
     ``shard=(index, count)`` is a part of the rows, for several processes: of blocks of ``batch_size`` rows, in their order, those with
-    the numbers index, index + count and so on. Each process runs the query.
+    the numbers index, index + count and so on. Each process runs the query, which must yield its rows in the same order in
+    each: end one with groups, joins or distinct rows by ``sort`` with keys that are unique. With ``drop_last`` all shards have
+    equally many batches, as processes need that wait for each other after each batch: blocks that are not whole, or without one
+    for each shard, are left out.
 
     >>> import gpuframe
     >>> rows = gpuframe.Table.from_columns({"x": list(range(7))}, device="host")
@@ -39,6 +43,8 @@ class BatchStream:
     [[0, 1, 2], [3, 4, 5], [6]]
     >>> [batch["x"].tolist() for batch in BatchStream(rows, batch_size=3, shard=(1, 2))]
     [[3, 4, 5]]
+    >>> [len(list(BatchStream(rows, batch_size=2, shard=(i, 2), drop_last=True))) for i in range(2)]
+    [1, 1]
     """
 
     def __init__(self, source: Source, *, batch_size: int, shuffle_rows: int = 0, seed: int = 0, drop_last: bool = False,
@@ -50,17 +56,21 @@ class BatchStream:
             raise ArgumentError(f"shard={shard!r}: expected (index, count) with an index from 0 to count - 1")
         self.source, self.batch_size, self.shuffle_rows, self.seed = source, batch_size, shuffle_rows, seed
         self.drop_last, self.shard, self.epoch = drop_last, (index, count), 0
+        self._processes = count  # without the workers of each
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose another order of the rows for the next iterations."""
+        """Choose another order of the rows for the next iterations.
+
+        Workers of a DataLoader with ``persistent_workers=True`` have copies that are not told: leave it out.
+        """
         self.epoch = epoch
 
     def of_worker(self, worker: int, workers: int) -> BatchStream:
         """Return the part of the stream for one of the workers of its process."""
         index, count = self.shard
         part = BatchStream(self.source, batch_size=self.batch_size, shuffle_rows=self.shuffle_rows, seed=self.seed, drop_last=self.drop_last,
-                           shard=(index * workers + worker, count * workers))
-        part.epoch = self.epoch
+                           shard=(worker * count + index, workers * count))
+        part.epoch, part._processes = self.epoch, self._processes
         return part
 
     def __iter__(self) -> Iterator[Table]:
@@ -88,6 +98,7 @@ class BatchStream:
         tables = iter([source]) if isinstance(source, Table) else source.collect_batches()
         index, count = self.shard
         first = 0  # the number of the table's first row
+        waiting: list[Table] = []  # rows of a block that may be left out
         for table in tables:
             if count == 1:
                 yield table
@@ -97,8 +108,12 @@ class BatchStream:
                 block, within = divmod(first + begin, self.batch_size)
                 end = min(begin + self.batch_size - within, len(table))
                 if block % count == index:
-                    yield table[begin:end]
+                    waiting.append(table[begin:end])
                 begin = end
+                # Without drop_last rows need not wait; with it, until each process has a whole block.
+                if not self.drop_last or (first + begin) % (self._processes * self.batch_size) == 0:
+                    yield from waiting
+                    waiting = []
             first += len(table)
 
     def _shuffled(self, tables: Iterator[Table]) -> Iterator[Table]:

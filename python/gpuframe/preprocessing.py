@@ -12,6 +12,7 @@ Unlike in scikit-learn, objects take names of columns, results are columns of th
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, Optional, Sequence, TypeVar, Union, overload
 
 from .errors import ArgumentError
@@ -34,7 +35,11 @@ class Transformer:
     #: The kind of the fitted value.
     _kind = ""
 
+    #: The member of the fitted value with a list of columns.
+    _list = "columns"
+
     _fitted: Optional[str] = None
+    _was_read = False
 
     def __init__(self, columns: Names) -> None:
         self.columns = names_of(columns)
@@ -44,6 +49,8 @@ class Transformer:
 
     def fit(self: _Self, frame: Frame) -> _Self:
         """Run a query on the rows of training, and return the object."""
+        if self._was_read:
+            raise ArgumentError(f"the {type(self).__name__} was read by from_json, which has no arguments of a fit: make a new one")
         self._fitted = _lazy(frame)._answer("fit", None, fit={"columns": self.columns, **self._request()})["text"]
         return self
 
@@ -69,11 +76,13 @@ class Transformer:
 
     @classmethod
     def from_json(cls: type[_Self], text: str) -> _Self:
-        """Return an object with the fitted value of :meth:`to_json`."""
+        """Return an object with the fitted value of :meth:`to_json`, which cannot be fitted again."""
         made = cls.__new__(cls)
-        members = json.loads(text)
-        made.columns = [each["column"] for each in members.get("columns", members.get("categories", []))]
-        made._fitted = text
+        try:
+            made.columns = [each["column"] for each in json.loads(text)[cls._list] or []]
+        except (ValueError, TypeError, KeyError) as error:
+            raise ArgumentError(f"the text is no fitted value of {cls.__name__}: pass the text of its to_json") from error
+        made._fitted, made._was_read = text, True
         return made
 
 
@@ -118,7 +127,7 @@ class SimpleImputer(Transformer):
 
     def fit(self, frame: Frame) -> SimpleImputer:
         """Run a query on the rows of training, unless the value is a constant, and return the object."""
-        return self if self._strategy == "constant" else super().fit(frame)
+        return self if not self._was_read and self._strategy == "constant" else super().fit(frame)
 
     def _request(self) -> dict[str, Any]:
         return {"kind": self._strategy}
@@ -127,6 +136,8 @@ class SimpleImputer(Transformer):
 def _value(value: Any) -> dict[str, Any]:
     for kind, member in [(bool, "bool"), (int, "integer"), (float, "float"), (str, "text")]:
         if isinstance(value, kind):
+            if kind is float and not math.isfinite(value) or kind is int and not -2**63 <= value < 2**63:
+                raise ArgumentError(f"fill_value={value!r}: expected a finite number, and an int of 64 bits")
             return {member: value}
     raise ArgumentError(f"fill_value={value!r}: expected a str, int, float or bool")
 
@@ -154,6 +165,7 @@ class OrdinalEncoder(Transformer):
     """
 
     _kind = "labels"
+    _list = "categories"
 
     def __init__(self, columns: Names, *, unknown: str = "error", null_category: bool = False) -> None:
         super().__init__(columns)
@@ -182,6 +194,8 @@ class TargetEncoder(Transformer):
 
     def __init__(self, columns: Names, target: str, *, smooth: float = 0.0, cv: int = 5, key: Optional[Names] = None, seed: int = 0) -> None:
         super().__init__(columns)
+        if not (smooth >= 0 and math.isfinite(smooth)):
+            raise ArgumentError(f"smooth={smooth!r}: expected zero or more rows")
         self._target, self._smooth, self._folds, self._key, self._seed = target, float(smooth), cv, key, seed
 
     def _request(self) -> dict[str, Any]:
@@ -189,6 +203,8 @@ class TargetEncoder(Transformer):
 
     def fit_transform(self, frame: Any) -> Any:
         """Fit, and encode the rows of training without the targets of their own folds."""
+        if self._was_read:
+            raise ArgumentError("the TargetEncoder was read by from_json, which has no arguments of a fit: make a new one")
         if self._key is None or self._folds < 2:
             raise ArgumentError("fit_transform needs key=, the columns that identify a row, and cv of 2 or more folds: pass them, or call fit and transform")
         self.fit(frame)

@@ -78,6 +78,7 @@ var kinds = []struct {
 	{learn.ErrOption, "value"},
 	{learn.ErrType, "type"},
 	{learn.ErrNoRows, "invalid"},
+	{learn.ErrNotFinite, "invalid"},
 	{learn.ErrUnknown, "invalid"},
 	{errCall, "call"},
 	{gpuframe.ErrFunctionResult, "call"},

@@ -82,9 +82,43 @@ func gpuframe_function(callback unsafe.Pointer, options *C.char, out *C.uint64_t
 
 // callbacks holds the calls of Python functions. After the end of the interpreter there are none: a thread that
 // enters it then would not return.
-var callbacks struct {
-	sync.RWMutex
-	ended bool
+var callbacks = calls{none: sync.NewCond(new(sync.Mutex))}
+
+// calls counts those that run. A call may run another one, which a [sync.RWMutex] would not let in while its owner
+// waits.
+type calls struct {
+	none    *sync.Cond
+	running int
+	ended   bool
+}
+
+// begin counts a call, unless there are none any more.
+func (c *calls) begin() error {
+	c.none.L.Lock()
+	defer c.none.L.Unlock()
+	if c.ended {
+		return fmt.Errorf("the interpreter has ended: %w", errCall)
+	}
+	c.running++
+	return nil
+}
+
+func (c *calls) end() {
+	c.none.L.Lock()
+	defer c.none.L.Unlock()
+	if c.running--; c.running == 0 {
+		c.none.Broadcast()
+	}
+}
+
+// close refuses further calls, and waits for the end of those that run.
+func (c *calls) close() {
+	c.none.L.Lock()
+	defer c.none.L.Unlock()
+	c.ended = true
+	for c.running > 0 {
+		c.none.Wait()
+	}
 }
 
 // gpuframe_end_functions waits for the calls that run, and refuses later ones.
@@ -92,20 +126,17 @@ var callbacks struct {
 //export gpuframe_end_functions
 func gpuframe_end_functions() *C.char {
 	return guarded(func() error {
-		callbacks.Lock()
-		defer callbacks.Unlock()
-		callbacks.ended = true
+		callbacks.close()
 		return nil
 	})
 }
 
 // called calls a Python function.
 func called(ctx context.Context, callback unsafe.Pointer, arguments *buffer.Buffer, fields []arrow.Field) (*column.Column, error) {
-	callbacks.RLock()
-	defer callbacks.RUnlock()
-	if callbacks.ended {
-		return nil, fmt.Errorf("the interpreter has ended: %w", errCall)
+	if err := callbacks.begin(); err != nil {
+		return nil, err
 	}
+	defer callbacks.end()
 	if err := arguments.Retain(); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import gpuframe
 import pytest
 import support
 from gpuframe import col
+from gpuframe.devices import place
 
 
 def rows_on(where):
@@ -207,3 +208,81 @@ def test_numba_on_a_gpu(gpu):
         pytest.skip(f"numba compiles no kernel: {error!r}")
     rows = gpuframe.from_columns({"x": [float(i) for i in range(1000)]}, device=gpu)
     assert rows.select(col("x").map_batches(launch, "float64").alias("y")).collect()["y"].tolist() == [i * 2.0 + 1 for i in range(1000)]
+
+
+def test_causes_are_those_of_their_run():
+    def failing(column):
+        raise ValueError(str(column.tolist()[0]))
+
+    expression = col("x").map_batches(failing, float)
+    wrong = []
+
+    def run(number):
+        for _ in range(20):
+            rows = gpuframe.from_columns({"x": [float(number)]}, device="host")
+            with pytest.raises(gpuframe.CallError) as caught:
+                rows.select(expression).collect()
+            if str(caught.value.__cause__) != str(float(number)) or "\x1f" in str(caught.value) or not str(caught.value).endswith(f"ValueError: {number}.0"):
+                wrong.append((number, caught.value))
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not wrong
+
+
+def test_long_messages_end_with_a_whole_character():
+    def failing(_):
+        raise ValueError("ä" * 5000)
+
+    with pytest.raises(gpuframe.CallError, match="ä$") as caught:
+        gpuframe.from_columns({"x": [1]}, device="host").select(col("x").map_batches(failing, int)).collect()
+    assert "\ufffd" not in str(caught.value)
+
+
+def test_functions_are_within_the_budget_of_their_query():
+    rows = gpuframe.from_columns({"x": [1.0] * 1000}, device="host")
+    places = []
+
+    def allocating(column):
+        places.append(place("host"))
+        return gpuframe.Table.from_columns({"x": [2.0] * size[0]}, device="host")["x"][:1000]
+
+    size = [1000]
+    query = rows.select(col("x").map_batches(allocating, float))
+    with gpuframe.budget("1 MiB", device="host") as budget:
+        assert query.collect()["allocating"].tolist() == [2.0] * 1000
+        size[0] = 1_000_000
+        with pytest.raises(gpuframe.CallError, match="BudgetError"):
+            query.collect()
+    assert places == [budget] * len(places)
+    del places[:]
+    size[0] = 1000
+    query.collect()
+    assert places == [gpuframe.device("host")]
+
+
+def test_the_interpreter_ends_during_a_call_within_a_call():
+    program = """
+import atexit, threading, gpuframe
+ending, started = threading.Event(), threading.Event()
+rows = gpuframe.from_columns({"x": [1.0]}, device="host")
+once = rows.map_batches(lambda batch: batch, {"x": float})
+def outer(batch):
+    started.set()
+    ending.wait()
+    try:
+        while True:
+            once.collect()
+    except gpuframe.CallError as error:
+        print("refused" if "the interpreter has ended" in str(error) else error, flush=True)
+    return batch
+threading.Thread(target=rows.map_batches(outer, {"x": float}).collect, daemon=True).start()
+started.wait()
+atexit.register(ending.set)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "refused\n"

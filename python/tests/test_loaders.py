@@ -58,7 +58,7 @@ def test_workers_have_parts(where):
         parts = [sum(values(stream.of_worker(worker, 3)), []) for worker in range(3)]
         other = [sum(values(BatchStream(stream.source, batch_size=16, shard=(0, 2)).of_worker(worker, 3)), []) for worker in range(3)]
         assert sorted(sum(parts + other, [])) == list(range(500))
-        assert all(each // 16 % 6 == 3 + worker for worker in range(3) for each in parts[worker])
+        assert all(each // 16 % 6 == 2 * worker + 1 for worker in range(3) for each in parts[worker])
 
 
 def test_arrays_without_a_copy():
@@ -113,3 +113,13 @@ def test_arguments():
     for arguments in ({"batch_size": 0}, {"batch_size": 1, "shuffle_rows": -1}, {"batch_size": 1, "shard": (2, 2)}):
         with pytest.raises(ArgumentError, match="expected"):
             BatchStream(rows, **arguments)
+
+
+def test_shards_have_equally_many_batches():
+    for rows in range(20):
+        table = Table.from_columns({"x": list(range(rows))}, device="host")
+        for workers in (1, 2, 3):
+            parts = [[batch["x"].tolist() for worker in range(workers)
+                      for batch in BatchStream(table, batch_size=3, shard=(i, 2), drop_last=True).of_worker(worker, workers)] for i in range(2)]
+            assert len(parts[0]) == len(parts[1]) == rows // 6
+            assert sorted(x for part in parts for batch in part for x in batch) == list(range(rows // 6 * 6))

@@ -5,7 +5,7 @@ import math
 
 import pytest
 import support
-from gpuframe import ArgumentError, InvalidDataError, LazyFrame, Table, col
+from gpuframe import ArgumentError, InvalidDataError, LazyFrame, QueryError, Table, col
 from gpuframe.preprocessing import (KBinsDiscretizer, MinMaxScaler, OneHotEncoder, OrdinalEncoder, SimpleImputer, StandardScaler, TargetEncoder,
                                     balanced_weight, train_test_split)
 
@@ -110,3 +110,34 @@ def test_arguments():
         TargetEncoder("x", "x").fit_transform(Table.from_columns({"x": [1]}, device="host"))
     with pytest.raises(TypeError, match="texts, integers or bools"):
         OrdinalEncoder("x").fit(rows)
+
+
+def test_special_values_and_other_kinds(where):
+    sales = sales_on(where)
+    constant = Table.from_columns({"c": [5.0] * 3}, device=where)
+    for strategy in ("uniform", "quantile"):
+        assert KBinsDiscretizer("c", strategy=strategy).fit_transform(constant)["c"].tolist() == [0, 0, 0]
+    with pytest.raises(InvalidDataError, match='column "x"'):
+        StandardScaler("x").fit(Table.from_columns({"x": [1.0, math.nan]}, device=where))
+    for value in (math.nan, math.inf, 2**70):
+        with pytest.raises(ArgumentError, match="fill_value"):
+            SimpleImputer("x", strategy="constant", fill_value=value)
+    with pytest.raises(ArgumentError, match="smooth"):
+        TargetEncoder("shop", "x", smooth=math.nan)
+    labels = OrdinalEncoder("shop").fit(sales).to_json()
+    for text in (labels, "{}", "[]", "nonsense"):
+        with pytest.raises(ArgumentError, match="no fitted value of StandardScaler"):
+            StandardScaler.from_json(text)
+    with pytest.raises(QueryError, match="this kind"):
+        KBinsDiscretizer.from_json(StandardScaler("x").fit(sales).to_json()).transform(sales)
+    assert again(StandardScaler([]).fit(sales)).columns == []
+
+
+def test_fitted_values_that_were_read_are_not_fitted(where):
+    sales = sales_on(where)
+    for fitted in (OrdinalEncoder("shop"), OneHotEncoder("shop"), SimpleImputer("x"), SimpleImputer("x", strategy="constant", fill_value=1.0),
+                   KBinsDiscretizer("x"), StandardScaler("x"), TargetEncoder("shop", "x", key="id")):
+        read = again(fitted.fit(sales))
+        for fit in (read.fit, read.fit_transform):
+            with pytest.raises(ArgumentError, match="from_json"):
+                fit(sales)

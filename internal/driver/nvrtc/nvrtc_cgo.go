@@ -20,8 +20,9 @@ import (
 	"unsafe"
 )
 
-// libraries are tried in this order if the variable is not set.
-var libraries = []string{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"}
+// libraries are tried in this order if the variable is not set. The last one is where CUDA is
+// installed, which the loader often does not know.
+var libraries = []string{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"}
 
 // load opens the library, once for the process.
 var load = sync.OnceValue(func() error {

@@ -12,7 +12,8 @@ import (
 )
 
 // Call yields the rows of its input with a further column: the results of a function of the user. If the function
-// is not pure, no condition, limit or projection moves below the node or leaves it out.
+// is not pure, no condition, limit or projection moves below the node or leaves it out; a limit above it ends the
+// query between two batches.
 type Call struct {
 	single
 	name     string
