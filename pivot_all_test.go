@@ -25,7 +25,7 @@ func TestPivotAllNames(t *testing.T) {
 	key, name := gpuframe.Col("Key"), gpuframe.Col("Name")
 	_, err := q.GroupBy(key).PivotAll(t.Context(), name, gpuframe.Count())
 	require.ErrorIs(t, err, device.ErrInvalidValue)
-	require.ErrorContains(t, err, "FillNull first")
+	require.ErrorContains(t, err, "replace nulls first")
 	_, err = q.Filter(key.Gt(1)).GroupBy(key).PivotAll(t.Context(), name, gpuframe.Count())
 	require.ErrorIs(t, err, device.ErrInvalidValue)
 	require.ErrorContains(t, err, "no rows")

@@ -58,7 +58,7 @@ func (g Grouped) PivotAll(ctx context.Context, on, aggregate Expression, options
 		hasText = hasText || values[i] == any(nullName)
 	}
 	if hasNull && hasText {
-		return Query{}, fmt.Errorf("gpuframe: pivot on %v: the names of the columns of null and of the text %q are equal: replace null by FillNull first: %w", on.expression(), nullName, device.ErrInvalidValue)
+		return Query{}, fmt.Errorf("gpuframe: pivot on %v: the names of the columns of null and of the text %q are equal: replace nulls first: %w", on.expression(), nullName, device.ErrInvalidValue)
 	}
 	return g.Pivot(on, values, aggregate), nil
 }

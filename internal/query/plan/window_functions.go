@@ -76,7 +76,7 @@ func (a Aggregation) withFloats(schema *arrow.Schema) Aggregation {
 func (a Aggregation) buildWindow() (window.Function, error) {
 	construct, ok := windowFunctions[a.Function]
 	if !ok {
-		return window.Function{}, fmt.Errorf("%s with OrderBy, or of an ordered window or a frame, expected %s: leave out the order, or use Agg and Join: %w", a.Function,
+		return window.Function{}, fmt.Errorf("%s with an order, or of an ordered window or a frame, expected %s: leave out the order, or aggregate and join: %w", a.Function,
 			strings.Join(slices.Sorted(maps.Keys(windowFunctions)), ", "), device.ErrNotSupported)
 	}
 	if err := a.checkValues(); err != nil {
