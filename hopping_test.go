@@ -155,7 +155,7 @@ func TestPairsOfDifferentSizesInFrames(t *testing.T) {
 		}
 		at, value := gpuframe.Col("At"), gpuframe.Col("Value")
 		float := gpuframe.Col("Value").Cast(arrow.PrimitiveTypes.Float64)
-		time := at.Mul(60_000_000_000).Add(1_700_000_000_000_000_000)
+		time := at.Mul(int64(60_000_000_000)).Add(int64(1_700_000_000_000_000_000))
 		window := gpuframe.By(gpuframe.Col("Key")).OrderBy(at).Rows(-5, 0)
 		for name, pair := range map[string][2]gpuframe.Expr{
 			"time": {time, value.FloorMod(7)}, "small": {at.Cast(arrow.PrimitiveTypes.Float64).Div(60), float.Mul(1e-9)}, "large": {float.Mul(1e9), at.Cast(arrow.PrimitiveTypes.Float64).Mul(1e-9)},

@@ -107,7 +107,7 @@ func TestUserFunctionBatches(t *testing.T) {
 		return doubled(ctx, numbers, results)
 	})
 	sum := lines(t, e.Records(nil, counting(t, n)).With(f.Of(id).As("x")).Select(gpuframe.Col("x").Sum()))
-	assert.Equal(t, fmt.Sprint(n*(n-1), "|"), sum[0])
+	assert.Equal(t, fmt.Sprint(int64(n)*(n-1), "|"), sum[0])
 	assert.LessOrEqual(t, most*8, 1<<20/8)
 }
 

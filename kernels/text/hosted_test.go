@@ -130,7 +130,7 @@ func TestHosted(t *testing.T) {
 // TestMurmur3 has the values of the author's code.
 func TestMurmur3(t *testing.T) {
 	texts := []string{"", "a", "abc", "test", "Hello, world!", "The quick brown fox jumps over the lazy dog"}
-	want := map[int][]uint32{0: {0, 0x3c2569b2, 0xb3dd93fa, 0xba6bd213, 0xc0363e43, 0x2e4ff723}, 0x9747b28c: {0xebb6c228, 0x7fa09ea6, 0xc84a62dd, 0x704b81dc, 0x24884cba, 0x2fa826cd}}
+	want := map[int][]uint32{0: {0, 0x3c2569b2, 0xb3dd93fa, 0xba6bd213, 0xc0363e43, 0x2e4ff723}, -0x68b84d74: {0xebb6c228, 0x7fa09ea6, 0xc84a62dd, 0x704b81dc, 0x24884cba, 0x2fa826cd}}
 	next := 0
 	draw := func(*rand.Rand) string {
 		next++
