@@ -178,7 +178,7 @@ def test_aggregates_in_orders():
 
 
 def test_overlapping_windows_and_weights():
-    table = gpuframe.from_columns({"at": list(range(10)), "x": [1] * 10})
+    table = gpuframe.from_columns({"at": list(range(10)), "x": [1] * 10}, device="host")
     got = run(table.resample("at", 2, col("x").sum().alias("n"), span=4, closed="right", label="right"))
     assert [row["n"] for row in got] == [1, 3, 4, 4, 4, 3, 1] and got[0]["at"] == 0
     heavy = run(table.sample(3, weight=col("at") - 6, seed=1))
