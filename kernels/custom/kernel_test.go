@@ -231,8 +231,8 @@ func TestKernelErrors(t *testing.T) {
 	}
 	assert.ErrorIs(t, run(custom.Kernel{PTX: muladd, Entry: "other"}, floats, "a", "b"), custom.ErrEntry)
 	assert.ErrorIs(t, run(custom.Kernel{PTX: "nonsense", Entry: "f"}, floats, "a", "b"), backend.ErrInvalidCode)
-	one := custom.Signature{Arguments: floats.Arguments[:1], Result: floats.Result}
-	assert.ErrorContains(t, run(custom.Kernel{PTX: muladd, Entry: "muladd"}, one, "a"), "argument")
+	unary := custom.Signature{Arguments: floats.Arguments[:1], Result: floats.Result}
+	assert.ErrorContains(t, run(custom.Kernel{PTX: muladd, Entry: "muladd"}, unary, "a"), "argument")
 	endless := custom.Signature{Arguments: floats.Arguments, Result: floats.Result, SeesNulls: true}
 	assert.Error(t, run(custom.Kernel{PTX: muladd, Entry: "muladd"}, endless, "a", "b"))
 	narrow := custom.Signature{Arguments: []arrow.DataType{arrow.FixedWidthTypes.Boolean, arrow.FixedWidthTypes.Boolean}, Result: floats.Result}

@@ -38,14 +38,14 @@ func loaded(t *testing.T, list []pointRow) *buffer.Buffer {
 }
 
 func TestNullsBesideTimes(t *testing.T) {
-	one, three := int64(1), int64(3)
+	second, fourth := int64(1), int64(3)
 	f := custom.OnSlices("at", true, []custom.Argument{custom.ArgumentOf[int64]()}, func(_ context.Context, list []any, results []time.Time) error {
 		for i, n := range list[0].([]int64) {
 			results[i] = time.Unix(n, 0)
 		}
 		return nil
 	})
-	for _, list := range [][]pointRow{{{}, {N: &one}, {}, {N: &three}}, {{}, {}}} {
+	for _, list := range [][]pointRow{{{}, {N: &second}, {}, {N: &fourth}}, {{}, {}}} {
 		got, err := evaluate(t, loaded(t, list), expr.Apply(f, expr.Col("N")))
 		require.NoError(t, err)
 		times, err := rows.Append[*time.Time](nil, got)
@@ -94,7 +94,7 @@ func TestFunctionThatEndsItsGoroutine(t *testing.T) {
 }
 
 func TestBorrowedResult(t *testing.T) {
-	one := int64(1)
+	number := int64(1)
 	for _, retained := range []bool{true, false} {
 		f := custom.OnColumns("same", custom.Signature{Result: arrow.PrimitiveTypes.Int64}, func(_ context.Context, table *buffer.Buffer) (*column.Column, error) {
 			if !retained {
@@ -102,7 +102,7 @@ func TestBorrowedResult(t *testing.T) {
 			}
 			return table.Column(0), table.Column(0).Retain()
 		})
-		_, err := evaluate(t, loaded(t, []pointRow{{N: &one}, {}}), expr.Apply(f, expr.Col("N")))
+		_, err := evaluate(t, loaded(t, []pointRow{{N: &number}, {}}), expr.Apply(f, expr.Col("N")))
 		if retained {
 			require.NoError(t, err)
 			continue
