@@ -360,23 +360,23 @@ func TestRefusals(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
 	ctx, q := t.Context(), gpuframe.From(e, random(10, 9))
-	of := func(_ any, err error) error { return err }
+	errorOf := func(_ any, err error) error { return err }
 	_, err = learn.LeaveOneOut(q, "Y", learn.TargetOptions{Smoothing: -1}, "City")
 	require.ErrorIs(t, err, learn.ErrOption)
 	_, _, err = learn.Split(q, 2, 0, gpuframe.Col("ID"))
 	require.ErrorIs(t, err, learn.ErrOption)
 	for want, list := range map[error][]error{
 		learn.ErrType: {
-			of(learn.FitLabels(ctx, q, learn.CategoryOptions{}, "X")), of(learn.FitStandardization(ctx, q, "City")), of(learn.FitMode(ctx, q, "X")),
-			of(learn.FitTargetMeans(ctx, q, "Y", learn.TargetOptions{}, "X")),
+			errorOf(learn.FitLabels(ctx, q, learn.CategoryOptions{}, "X")), errorOf(learn.FitStandardization(ctx, q, "City")), errorOf(learn.FitMode(ctx, q, "X")),
+			errorOf(learn.FitTargetMeans(ctx, q, "Y", learn.TargetOptions{}, "X")),
 		},
 		learn.ErrOption: {
-			of(learn.FitLabels(ctx, q, learn.CategoryOptions{Unknown: "skip"}, "City")), of(learn.FitUniformBins(ctx, q, 0, "X")), of(learn.Constant(uint8(3), "X")),
-			of(learn.FitQuantileBins(ctx, q, -1, "X")), of(learn.Folds(q, "Y", 1, gpuframe.Col("ID"), 0, learn.TargetOptions{}, "City")),
-			of(learn.StratifiedWeight(gpuframe.Col("City"), learn.Share{Class: "Oslo", Share: -1})), of(learn.FitTargetMeans(ctx, q, "Y", learn.TargetOptions{Smoothing: math.NaN()}, "City")),
+			errorOf(learn.FitLabels(ctx, q, learn.CategoryOptions{Unknown: "skip"}, "City")), errorOf(learn.FitUniformBins(ctx, q, 0, "X")), errorOf(learn.Constant(uint8(3), "X")),
+			errorOf(learn.FitQuantileBins(ctx, q, -1, "X")), errorOf(learn.Folds(q, "Y", 1, gpuframe.Col("ID"), 0, learn.TargetOptions{}, "City")),
+			errorOf(learn.StratifiedWeight(gpuframe.Col("City"), learn.Share{Class: "Oslo", Share: -1})), errorOf(learn.FitTargetMeans(ctx, q, "Y", learn.TargetOptions{Smoothing: math.NaN()}, "City")),
 		},
 		learn.ErrNoRows: {
-			of(learn.FitMean(ctx, q.Filter(gpuframe.Col("ID").Lt(0)), "X")), of(learn.FitMode(ctx, q.Filter(gpuframe.Col("ID").Lt(0)), "City")),
+			errorOf(learn.FitMean(ctx, q.Filter(gpuframe.Col("ID").Lt(0)), "X")), errorOf(learn.FitMode(ctx, q.Filter(gpuframe.Col("ID").Lt(0)), "City")),
 		},
 	} {
 		for _, err := range list {
