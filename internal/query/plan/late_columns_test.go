@@ -18,9 +18,9 @@ func TestLateColumns(t *testing.T) {
 		plan plan.Node
 		want string
 	}
-	of, err := source.ParquetReaderAt("f", bytes.NewReader(nil), 0)
+	parquet, err := source.ParquetReaderAt("f", bytes.NewReader(nil), 0)
 	require.NoError(t, err)
-	file := func(rows int64) plan.Node { return b.node(plan.NewScan(of, table(t, "").Schema(), rows, true)) }
+	file := func(rows int64) plan.Node { return b.node(plan.NewScan(parquet, table(t, "").Schema(), rows, true)) }
 	id, qty, price, city := expr.Col("id"), expr.Col("qty"), expr.Col("price"), expr.Col("city")
 	all, records := file(10_000), ofRows(t, "", 10_000)
 	filtered := b.filter(all, expr.Col("flag"))
