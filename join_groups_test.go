@@ -136,9 +136,9 @@ func TestJoinGroupsOfOtherTables(t *testing.T) {
 			before := e.Planned()
 			q := groups(v)
 			lines(t, q)
-			made := e.Planned() - before
+			plans := e.Planned() - before
 			check(q)
-			return made
+			return plans
 		}
 		once := func(i int) *int64 { n := int64(i); return &n }
 		twice := func(i int) *int64 { n := int64(i / 2 * 2); return &n }

@@ -178,7 +178,7 @@ func TestUserFunctionsOnSeveralDevices(t *testing.T) {
 			return e.Records(nil, record.NewSlice(0, 400), record.NewSlice(400, 1000)).With(f.Of(id).As("x")).
 				Filter(gpuframe.Col("x").Gt(10)).GroupBy(id.Mod(7).As("k")).Agg(gpuframe.Col("x").Sum().As("s")).Sort(gpuframe.Col("k"))
 		}
-		several := openDevices(t, devicetest.Hosts(t, 2))
-		assert.Equal(t, lines(t, query(smallEngine(t, 1<<28))), lines(t, query(several)))
+		engine := openDevices(t, devicetest.Hosts(t, 2))
+		assert.Equal(t, lines(t, query(smallEngine(t, 1<<28))), lines(t, query(engine)))
 	}
 }
