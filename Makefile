@@ -58,10 +58,9 @@ gofmt:
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 	  test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
 
-tidy:
-	$(GO) mod tidy -diff
-	$(GO) -C bench mod tidy -diff
-	$(GO) -C tools mod tidy -diff
+tidy: build/tools/modules ## go.mod of the modules that this checks, and versions of all
+	build/tools/modules sync -check
+	build/tools/modules tidy -diff . bench tools
 
 tables: ## the tables in documents are those that tests have printed
 	scripts/docs-tables.sh --check
@@ -191,34 +190,34 @@ gorgonia-check: build/tools/staticcheck
 	@if gorgoniacu/test.sh --check; then gorgoniacu/test.sh; \
 	else echo "gorgonia-check: the module over gorgonia.org/cu is not tested"; fi
 
-arrow18: ## the module for arrow-go v18; its dependencies are fetched
-	$(GO) -C arrow18 mod tidy -diff
+arrow18: build/tools/modules ## the module for arrow-go v18; its dependencies are fetched
+	build/tools/modules tidy -diff arrow18
 	$(GO) -C arrow18 vet ./...
 	$(GO) -C arrow18 test -vet=off -timeout 40m ./...
 
-flight: ## the module for Arrow Flight, at small sizes under the race detector; its dependencies are fetched
-	$(GO) -C flight mod tidy -diff
+flight: build/tools/modules ## the module for Arrow Flight, at small sizes under the race detector; its dependencies are fetched
+	build/tools/modules tidy -diff flight
 	$(GO) -C flight vet -race ./...
 	$(GO) -C flight test -vet=off -timeout 40m -race -short ./...
 
-sql: ## the modules of SQL: the ADBC driver, Substrait, and answers of DuckDB; their dependencies are fetched
+sql: build/tools/modules ## the modules of SQL: the ADBC driver, Substrait, and answers of DuckDB; their dependencies are fetched
 	for module in sql/adbc sql/substrait; do \
-		$(GO) -C $$module mod tidy -diff && $(GO) -C $$module vet ./... && $(GO) -C $$module test -vet=off -timeout 40m ./... || exit 1; done
+		build/tools/modules tidy -diff $$module && $(GO) -C $$module vet ./... && $(GO) -C $$module test -vet=off -timeout 40m ./... || exit 1; done
 	@if $(GO) -C sql/duckdb list -deps -test ./... >/dev/null; then $(MAKE) --no-print-directory sql-duckdb; else \
 		echo "sql: DuckDB could not be fetched: answers are not compared with it"; fi
 
-sql-duckdb:
-	$(GO) -C sql/duckdb mod tidy -diff
+sql-duckdb: build/tools/modules
+	build/tools/modules tidy -diff sql/duckdb
 	$(GO) -C sql/duckdb vet ./...
 	$(GO) -C sql/duckdb test -vet=off -timeout 40m ./...
 
-beam: ## the module for Apache Beam; its dependencies are fetched
-	$(GO) -C beam mod tidy -diff
+beam: build/tools/modules ## the module for Apache Beam; its dependencies are fetched
+	build/tools/modules tidy -diff beam
 	$(GO) -C beam vet ./...
 	$(GO) -C beam test -vet=off -timeout 40m -short ./...
 
-opentelemetry: ## the module for OpenTelemetry; its dependencies are fetched
-	$(GO) -C observe/opentelemetry mod tidy -diff
+opentelemetry: build/tools/modules ## the module for OpenTelemetry; its dependencies are fetched
+	build/tools/modules tidy -diff observe/opentelemetry
 	$(GO) -C observe/opentelemetry vet -race ./...
 	$(GO) -C observe/opentelemetry test -vet=off -timeout 40m -race ./...
 
@@ -234,16 +233,16 @@ $(AZURITE):
 	@if command -v npm >/dev/null; then npm install --silent --no-audit --no-fund --prefix build/azurite azurite@3.35.0; \
 	else echo "azurite: there is no npm here, so that a part of the tests of objectstore/azure is skipped"; fi
 
-objectstore: build/tools/versitygw build/tools/fake-gcs-server $(AZURITE) ## the modules of object stores, against servers; their dependencies are fetched
+objectstore: build/tools/modules build/tools/versitygw build/tools/fake-gcs-server $(AZURITE) ## the modules of object stores, against servers; their dependencies are fetched
 	@azurite=$(CURDIR)/$(AZURITE); [ -x "$$azurite" ] || azurite=; for module in objectstore/s3 objectstore/gcs objectstore/azure bench/tpch/stores; do \
-	  $(GO) -C $$module mod tidy -diff && $(GO) -C $$module vet ./... && \
+	  build/tools/modules tidy -diff $$module && $(GO) -C $$module vet ./... && \
 	  GPUFRAME_VERSITYGW=$(CURDIR)/build/tools/versitygw GPUFRAME_FAKE_GCS=$(CURDIR)/build/tools/fake-gcs-server GPUFRAME_AZURITE=$$azurite \
 	    $(GO) -C $$module test -vet=off -timeout 40m ./... || exit 1; done
 
-lake: ## the module of table formats, and the programs with all modules; their dependencies are fetched
+lake: build/tools/modules ## the module of table formats, and the programs with all modules; their dependencies are fetched
 	@gateway=$(CURDIR)/build/tools/versitygw; $(GO) -C objectstore/servers build -o $$gateway github.com/versity/versitygw/cmd/versitygw || { gateway=; \
 	  echo "lake: the server of S3 could not be built, so that tables on S3 are not tested"; }; \
-	for module in lake distribution; do $(GO) -C $$module mod tidy -diff && $(GO) -C $$module vet ./... && \
+	for module in lake distribution; do build/tools/modules tidy -diff $$module && $(GO) -C $$module vet ./... && \
 	  GPUFRAME_VERSITYGW=$$gateway $(GO) -C $$module test -vet=off -timeout 40m ./... || exit 1; done
 
 cuda-header: ## fetch cuda.h and the stub of libcuda into build/cuda, out of a Debian package of 774 MB

@@ -3,11 +3,11 @@ module github.com/gpuframe/gpuframe/distribution
 go 1.26.0
 
 require (
-	github.com/gpuframe/gpuframe v0.0.0
-	github.com/gpuframe/gpuframe/lake v0.0.0
-	github.com/gpuframe/gpuframe/objectstore/azure v0.0.0
-	github.com/gpuframe/gpuframe/objectstore/gcs v0.0.0
-	github.com/gpuframe/gpuframe/objectstore/s3 v0.0.0
+	github.com/gpuframe/gpuframe v0.1.0
+	github.com/gpuframe/gpuframe/lake v0.1.0
+	github.com/gpuframe/gpuframe/objectstore/azure v0.1.0
+	github.com/gpuframe/gpuframe/objectstore/gcs v0.1.0
+	github.com/gpuframe/gpuframe/objectstore/s3 v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -83,12 +83,4 @@ require (
 	google.golang.org/grpc v1.63.2 // indirect
 	google.golang.org/protobuf v1.34.2 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
-)
-
-replace (
-	github.com/gpuframe/gpuframe => ..
-	github.com/gpuframe/gpuframe/lake => ../lake
-	github.com/gpuframe/gpuframe/objectstore/azure => ../objectstore/azure
-	github.com/gpuframe/gpuframe/objectstore/gcs => ../objectstore/gcs
-	github.com/gpuframe/gpuframe/objectstore/s3 => ../objectstore/s3
 )

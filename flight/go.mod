@@ -7,7 +7,7 @@ require (
 	github.com/apache/arrow/go/v17 v17.0.0
 	github.com/dustin/go-humanize v1.1.0
 	github.com/google/flatbuffers v24.3.25+incompatible
-	github.com/gpuframe/gpuframe v0.0.0
+	github.com/gpuframe/gpuframe v0.1.0
 	github.com/spf13/cobra v1.10.2
 	github.com/stretchr/testify v1.12.1
 	google.golang.org/grpc v1.83.2
@@ -24,7 +24,7 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/goccy/go-json v0.10.3 // indirect
 	github.com/golang/snappy v0.0.4 // indirect
-	github.com/gpuframe/gpuframe/sql/substrait v0.0.0
+	github.com/gpuframe/gpuframe/sql/substrait v0.1.0
 	github.com/huandu/xstrings v1.4.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/klauspost/asmfmt v1.3.2 // indirect
@@ -50,7 +50,3 @@ require (
 	golang.org/x/xerrors v0.0.0-20231012003039-104605ab7028 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260526163538-3dc84a4a5aaa // indirect
 )
-
-replace github.com/gpuframe/gpuframe => ../
-
-replace github.com/gpuframe/gpuframe/sql/substrait => ../sql/substrait

@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/apache/arrow/go/v17 v17.0.0
-	github.com/gpuframe/gpuframe v0.0.0
+	github.com/gpuframe/gpuframe v0.1.0
 	github.com/stretchr/testify v1.12.1
 	gorgonia.org/cu v0.9.6
 )
@@ -29,5 +29,3 @@ require (
 	golang.org/x/xerrors v0.0.0-20231012003039-104605ab7028 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
 )
-
-replace github.com/gpuframe/gpuframe => ../

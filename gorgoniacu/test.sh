@@ -21,10 +21,10 @@ fi
 
 workspace=$root/gorgoniacu/workspace.sh
 "$workspace" write
+go -C tools run ./modules tidy -diff "$root/gorgoniacu"
 (
     cd gorgoniacu
     set -x
-    go mod tidy -diff
     go vet ./...
     GOWORK=$root/build/gorgonia/go.work "$root/build/tools/staticcheck" ./...
     CGO_ENABLED=0 go vet ./...

@@ -25,8 +25,10 @@ packages() {
 
 write() {
     mkdir -p "$build"
-    printf 'go 1.26.0\n\nuse %s\nuse %s/gorgoniacu\n' "$root" "$root" >"$build/go.work"
-    local file folder name separator=""
+    local file folder name version separator=""
+    # A required version of a module of the workspace would be fetched without its replacement.
+    version=$(sed -n 's/^const Version = "\(.*\)"$/\1/p' version.go)
+    printf 'go 1.26.0\n\nuse %s\nuse %s/gorgoniacu\n\nreplace %s %s => %s\n' "$root" "$root" "$module" "$version" "$root" >"$build/go.work"
     {
         printf '{"Replace": {'
         while read -r folder; do

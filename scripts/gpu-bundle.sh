@@ -18,7 +18,7 @@ rm -rf "$out" && mkdir -p "$src" "$out/data" "$out/tests"
 # The current tree, committed or not, without nested modules. The data is a separate upload, done once. Without its go.mod
 # bench is a part of the main module there, so that one vendor folder serves both.
 modules=$(git ls-files -co --exclude-standard '*/go.mod' | xargs -n1 dirname | grep -vx bench | paste -sd '|')
-git ls-files -co --exclude-standard | grep -vE "^(examples/data|\.ci|$modules)/|^bench/go\.(mod|sum)$" |
+git ls-files -co --exclude-standard | grep -vE "^(examples/data|\.ci|$modules)/|^bench/go\.(mod|sum|work)$" |
     while IFS= read -r file; do if [ -e "$file" ]; then printf '%s\0' "$file"; fi; done |
     tar --null -T - -cf - | tar -C "$src" -xf -
 find "$src" -name __pycache__ -prune -exec rm -rf {} +

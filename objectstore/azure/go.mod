@@ -7,7 +7,7 @@ require (
 	github.com/Azure/azure-sdk-for-go/sdk/azidentity v1.14.1
 	github.com/Azure/azure-sdk-for-go/sdk/storage/azblob v1.8.0
 	github.com/apache/arrow/go/v17 v17.0.0
-	github.com/gpuframe/gpuframe v0.0.0
+	github.com/gpuframe/gpuframe v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -52,5 +52,3 @@ require (
 	google.golang.org/protobuf v1.34.2 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
 )
-
-replace github.com/gpuframe/gpuframe => ../..

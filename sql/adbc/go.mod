@@ -5,7 +5,7 @@ go 1.26.0
 require (
 	github.com/apache/arrow-adbc/go/adbc v1.1.0
 	github.com/apache/arrow/go/v17 v17.0.0
-	github.com/gpuframe/gpuframe v0.0.0
+	github.com/gpuframe/gpuframe v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -20,7 +20,7 @@ require (
 	github.com/goccy/go-json v0.10.3 // indirect
 	github.com/golang/snappy v0.0.4 // indirect
 	github.com/google/flatbuffers v24.3.25+incompatible // indirect
-	github.com/gpuframe/gpuframe/sql/substrait v0.0.0
+	github.com/gpuframe/gpuframe/sql/substrait v0.1.0
 	github.com/klauspost/asmfmt v1.3.2 // indirect
 	github.com/klauspost/compress v1.17.9 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.8 // indirect
@@ -45,7 +45,3 @@ require (
 	google.golang.org/grpc v1.64.0 // indirect
 	google.golang.org/protobuf v1.36.0 // indirect
 )
-
-replace github.com/gpuframe/gpuframe => ../..
-
-replace github.com/gpuframe/gpuframe/sql/substrait => ../substrait

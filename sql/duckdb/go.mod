@@ -5,8 +5,8 @@ go 1.26.0
 require (
 	github.com/apache/arrow/go/v17 v17.0.0
 	github.com/duckdb/duckdb-go/v2 v2.5.5
-	github.com/gpuframe/gpuframe v0.0.0
-	github.com/gpuframe/gpuframe/bench v0.0.0
+	github.com/gpuframe/gpuframe v0.1.0
+	github.com/gpuframe/gpuframe/bench v0.1.0
 	github.com/stretchr/testify v1.12.1
 	pgregory.net/rapid v1.3.0
 )
@@ -32,7 +32,7 @@ require (
 	github.com/google/flatbuffers v25.12.19+incompatible // indirect
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe // indirect
 	github.com/google/uuid v1.6.0 // indirect
-	github.com/gpuframe/gpuframe/sql/substrait v0.0.0
+	github.com/gpuframe/gpuframe/sql/substrait v0.1.0
 	github.com/klauspost/asmfmt v1.3.2 // indirect
 	github.com/klauspost/compress v1.18.3 // indirect
 	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
@@ -57,9 +57,3 @@ require (
 	google.golang.org/grpc v1.78.0 // indirect
 	google.golang.org/protobuf v1.36.11 // indirect
 )
-
-replace github.com/gpuframe/gpuframe => ../..
-
-replace github.com/gpuframe/gpuframe/bench => ../../bench
-
-replace github.com/gpuframe/gpuframe/sql/substrait => ../substrait

@@ -3,7 +3,7 @@ module github.com/gpuframe/gpuframe/sql/substrait
 go 1.26.0
 
 require (
-	github.com/gpuframe/gpuframe v0.0.0
+	github.com/gpuframe/gpuframe v0.1.0
 	github.com/stretchr/testify v1.12.1
 	github.com/substrait-io/substrait-protobuf/go v0.85.0
 	google.golang.org/protobuf v1.36.0
@@ -41,9 +41,4 @@ require (
 	golang.org/x/xerrors v0.0.0-20231012003039-104605ab7028 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20240227224415-6ceb2ff114de // indirect
 	google.golang.org/grpc v1.63.2 // indirect
-)
-
-replace (
-	github.com/gpuframe/gpuframe => ../..
-	github.com/gpuframe/gpuframe/bench => ../../bench
 )

@@ -5,8 +5,8 @@ go 1.26.0
 require (
 	github.com/apache/arrow/go/v17 v17.0.0
 	github.com/duckdb/duckdb-go/v2 v2.5.5
-	github.com/gpuframe/gpuframe v0.0.0
-	github.com/gpuframe/gpuframe/bench v0.0.0
+	github.com/gpuframe/gpuframe v0.1.0
+	github.com/gpuframe/gpuframe/bench v0.1.0
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/sync v0.24.0
 )
@@ -50,9 +50,4 @@ require (
 	google.golang.org/grpc v1.78.0 // indirect
 	google.golang.org/protobuf v1.36.11 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
-)
-
-replace (
-	github.com/gpuframe/gpuframe => ../../..
-	github.com/gpuframe/gpuframe/bench => ../..
 )

@@ -6,8 +6,8 @@ require (
 	github.com/apache/arrow/go/v17 v17.0.0
 	github.com/duckdb/duckdb-go/v2 v2.5.5
 	github.com/dustin/go-humanize v1.1.0
-	github.com/gpuframe/gpuframe v0.0.0
-	github.com/gpuframe/gpuframe/bench v0.0.0
+	github.com/gpuframe/gpuframe v0.1.0
+	github.com/gpuframe/gpuframe/bench v0.1.0
 	github.com/stretchr/testify v1.12.1
 	pgregory.net/rapid v1.3.0
 )
@@ -52,9 +52,4 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20251029180050-ab9386a59fda // indirect
 	google.golang.org/grpc v1.78.0 // indirect
 	google.golang.org/protobuf v1.36.11 // indirect
-)
-
-replace (
-	github.com/gpuframe/gpuframe => ../../..
-	github.com/gpuframe/gpuframe/bench => ../..
 )

@@ -4,9 +4,9 @@ go 1.26.0
 
 require (
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.1
-	github.com/gpuframe/gpuframe v0.0.0
-	github.com/gpuframe/gpuframe/bench v0.0.0
-	github.com/gpuframe/gpuframe/objectstore/s3 v0.0.0
+	github.com/gpuframe/gpuframe v0.1.0
+	github.com/gpuframe/gpuframe/bench v0.1.0
+	github.com/gpuframe/gpuframe/objectstore/s3 v0.1.0
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/sync v0.24.0
 )
@@ -61,10 +61,4 @@ require (
 	google.golang.org/grpc v1.63.2 // indirect
 	google.golang.org/protobuf v1.34.2 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
-)
-
-replace (
-	github.com/gpuframe/gpuframe => ../../..
-	github.com/gpuframe/gpuframe/bench => ../..
-	github.com/gpuframe/gpuframe/objectstore/s3 => ../../../objectstore/s3
 )
