@@ -9,8 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -321,15 +319,6 @@ func TestStandardInput(t *testing.T) {
 	left, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	require.Empty(t, left)
-}
-
-func TestVersion(t *testing.T) {
-	output, err := execute("", "--version")
-	require.NoError(t, err)
-	require.Regexp(t, `^gpuframe version .*go1\..*/`, output)
-	build := &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Version: "v1.2.3"},
-		Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}}
-	require.Equal(t, "v1.2.3, revision abc with changes, go1.26, "+runtime.GOOS+"/"+runtime.GOARCH, describeBuild(build))
 }
 
 func TestCompletion(t *testing.T) {

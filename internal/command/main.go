@@ -85,6 +85,6 @@ func newRoot() *cobra.Command {
 		RunE:  func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	memory.AddCommand(newInfo(), newReplay(), newMemorySnapshot(), newMemoryDiff(), newMemoryLeaks())
-	root.AddCommand(newInfo(), newSchema(), newHead(), newDescribe(), newQuery(), newSQL(), newFunctions(), newServe(), newTop(), memory)
+	root.AddCommand(newInfo(), newSchema(), newHead(), newDescribe(), newQuery(), newSQL(), newFunctions(), newServe(), newTop(), newVersion(), memory)
 	return root
 }

@@ -7,11 +7,17 @@ import (
 	"os/exec"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gpuframe/gpuframe"
 )
 
 // serveProgram is the program of the module flight. It is separate, so that gpuframe itself
 // contains no code that listens.
 const serveProgram = "gpuframe-serve"
+
+// installServe installs the program of this version; in the repository it is
+// go -C flight install ./cmd/gpuframe-serve.
+const installServe = "go install github.com/gpuframe/gpuframe/flight/cmd/" + serveProgram + "@" + gpuframe.Version
 
 // newServe makes the command that runs the program of the module flight.
 func newServe() *cobra.Command {
@@ -22,7 +28,7 @@ func newServe() *cobra.Command {
 		RunE: func(command *cobra.Command, arguments []string) error {
 			path, err := exec.LookPath(serveProgram)
 			if err != nil {
-				return fmt.Errorf("serve: %w: install it with: go install github.com/gpuframe/gpuframe/flight/cmd/%s@latest", err, serveProgram)
+				return fmt.Errorf("serve: %w: install it with: %s", err, installServe)
 			}
 			serve := exec.CommandContext(command.Context(), path, arguments...)
 			serve.Cancel = func() error { return serve.Process.Signal(os.Interrupt) }

@@ -33,6 +33,7 @@ func newCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:           "gpuframe-serve",
 		Short:         "Serve tables and queries over Arrow Flight",
+		Version:       gpuframe.Version,
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true, // main prints them
