@@ -11,7 +11,7 @@ GPUFRAME := build/libgpuframe.so
 SMALL    := build/small/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover command small-command wheel small-wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry objectstore lake cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
+.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy api-check api-record release stranger portable race race-part race-kernels full nocgo memcheck examples handover command small-command wheel small-wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry objectstore lake cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -52,7 +52,7 @@ quick: ## what fails cheaply; every fault is reported
 generate: ## write the forms of the functions in internal/expr/catalog
 	$(GO) run ./internal/expr/catalog/generate
 
-lint: vet staticcheck
+lint: vet staticcheck api-check
 
 gofmt:
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
@@ -79,6 +79,14 @@ build/tools/staticcheck: TOOL := honnef.co/go/tools/cmd/staticcheck
 
 staticcheck: build/tools/staticcheck
 	$(WORKSPACE) $< ./... ./bench/...
+
+VERSION = $(shell sed -n 's/^const Version = "\(.*\)"$$/\1/p' version.go)
+
+api-check: build/tools/api ## exported names of releases still exist
+	$(WORKSPACE) $< -check api -next $(VERSION) ./...
+
+api-record: build/tools/api ## write api/VERSION.txt: the exported names of the next release
+	$(WORKSPACE) $< -record api -next $(VERSION) ./...
 
 PLATFORMS := linux/386 darwin/arm64 windows/amd64 linux/arm64
 
@@ -266,6 +274,12 @@ gpu-bundle-gorgonia: ## build/gpu-gorgonia.tar.xz: the same tests on the backend
 
 gpu-peers: ## build/gpu-peers.tar.xz: the benchmarks with DuckDB beside them, as programs for such a machine
 	scripts/gpu-peers.sh
+
+release: ## build/release: commands, the wheel, a bill of materials, checksums
+	scripts/release.sh
+
+stranger: ## installs and uses the modules, commands and the wheel as somebody else would, in an empty GOPATH
+	scripts/stranger.sh
 
 sizes: ## what programs weigh; fails above the limits
 	scripts/binary-size.sh

@@ -5,6 +5,7 @@ go 1.26.0
 tool honnef.co/go/tools/cmd/staticcheck
 
 require (
+	github.com/CycloneDX/cyclonedx-go v0.12.0
 	golang.org/x/mod v0.41.0
 	golang.org/x/tools v0.51.0
 )
