@@ -278,7 +278,7 @@ gpu-peers: ## build/gpu-peers.tar.xz: the benchmarks with DuckDB beside them, as
 release: ## build/release: commands, the wheel, a bill of materials, checksums
 	scripts/release.sh
 
-stranger: ## installs and uses the modules, commands and the wheel as somebody else would, in an empty GOPATH
+stranger: ## installs and uses the modules, commands and the wheel as a new user does, in an empty GOPATH
 	scripts/stranger.sh
 
 sizes: ## what programs weigh; fails above the limits

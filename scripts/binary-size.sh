@@ -33,7 +33,7 @@ check expression 'a record, an expression' 9.3 12.5
 # 0.6, so records without rows are made by hostarray.EmptyRecord; the resolver of host names
 # takes 0.3; regular expressions and the text of floats take 0.15.
 check everything 'every package' 15.3 16.5
-# The aim is 15. 24.6 is what pqarrow imports, which decodes Parquet columns that package pages does
+# The aim is 15. 24.6 are imports of pqarrow, which decodes Parquet columns that package pages does
 # not: Arrow Flight with gRPC and protobuf, and arrow-go's kernels. RATIONALE.md has more.
 check dataframe 'a query on Go values' 51.0 28
 exit $failed

@@ -8,6 +8,8 @@
 #   RELEASE_SMALL=1               the command and the library without stores and formats of tables
 #   CC_ARM64=aarch64-linux-gnu-gcc  the C compiler for arm64. Without one, programs for arm64 have only the
 #                                 host device, and their names end with -host
+#   RELEASE_FLAGS='-trimpath -buildvcs=false'  flags of go build. With -trimpath paths of this machine stay out
+#                                 of the files; without it the tests of the script share its compiled packages
 #   ALLOW_CHANGES=1               also with files that are not committed
 #
 # Before: go -C tools run ./modules set VERSION, CHANGELOG.md, make check-all, and make api-record.
@@ -31,10 +33,10 @@ trap 'rm -rf "$programs"' EXIT
 grep -qF "## [${version#v}]" CHANGELOG.md || { echo "release: CHANGELOG.md has no section ${version#v}" >&2; exit 1; }
 go -C tools run ./modules sync -check
 
-# Paths of this machine and the state of the repository stay out of the files.
-build() { env -C "$1" go build -trimpath -buildvcs=false -ldflags='-s -w -buildid=' "${@:2}"; }
+read -ra build_flags <<<"${RELEASE_FLAGS--trimpath -buildvcs=false}"
+build() { env -C "$1" go build "${build_flags[@]}" -ldflags='-s -w -buildid=' "${@:2}"; }
 
-# command NAME ARCHITECTURE MODULE PACKAGE writes an archive with the program, LICENSE and README.md.
+# command_archive NAME ARCHITECTURE MODULE PACKAGE writes an archive with the program, LICENSE and README.md.
 command_archive() {
     local name=$1 architecture=$2 suffix="" folder
     local -a environment=(GOOS=linux GOARCH="$architecture" CGO_ENABLED=1)

@@ -33,8 +33,8 @@ func version() string {
 	return describeBuild(info)
 }
 
-// describeBuild names the version that go install was asked for, or (devel), if it is not the
-// version of the source.
+// describeBuild adds the version that the go command noted, such as (devel), if it is not the version
+// of the source.
 func describeBuild(info *debug.BuildInfo) string {
 	settings := map[string]string{}
 	for _, s := range info.Settings {

@@ -1,7 +1,7 @@
 // Command api keeps the exported names of the public packages compatible. It prints one line for
 // each exported constant, variable, type, field, method and function, with its type, and compares
 // them with the lines of releases in a folder: a line that is gone is an incompatible change.
-// docs/versions.md says when those are allowed. except.txt in the folder has the lines that may be
+// docs/versions.md has the rules for those. except.txt in the folder has the lines that may be
 // gone. Lines that only the file of the next release has are not released yet: those are warnings.
 //
 //	api PATTERN…                              print the lines

@@ -1,6 +1,6 @@
 // Command modules keeps the modules of this repository in step. Nested modules require the
 // others at the version of version.go and replace nothing, so that strangers can install them.
-// The go.work beside a nested module takes the others from this tree; only development reads it.
+// The go.work of a nested module takes the others from this tree; only development reads it.
 //
 //	modules sync [-check]          write required versions and go.work files; or report differences
 //	modules tidy [-diff] FOLDER…   go mod tidy, with the other modules from this tree

@@ -27,7 +27,7 @@ type tree struct {
 	files   []string                 // tracked files and those that are not ignored, relative, with slashes
 }
 
-// A moduleFolder is a folder with a go.mod whose path lies below rootPath.
+// A moduleFolder is a folder with a go.mod of a path below rootPath.
 type moduleFolder struct {
 	folder string // relative to the root, with slashes; "." of the main module
 	mod    *modfile.File
