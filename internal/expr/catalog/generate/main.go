@@ -26,6 +26,7 @@ type file struct {
 
 var files = []file{
 	{"functions.gen.go", goFunctions},
+	{"aliases.gen.go", goAliases},
 	{"internal/query/querydata/functions.gen.go", documentFunctions},
 	{"docs/functions.md", page},
 	{"python/gpuframe/_functions.py", pythonFunctions},
