@@ -29,6 +29,7 @@ var files = []file{
 	{"aliases.gen.go", goAliases},
 	{"internal/query/querydata/functions.gen.go", documentFunctions},
 	{"docs/functions.md", page},
+	{"docs/coming-from.md", otherNames},
 	{"python/gpuframe/_functions.py", pythonFunctions},
 }
 
