@@ -15,7 +15,7 @@ var tasks = []Task{
 	{`gpu.Parquet("f.parquet")`, `pl.scan_parquet("f.parquet")`, `pd.read_parquet("f.parquet")`, `FROM 'f.parquet'`, ``},
 	{`gpu.CSV("f.csv", gpuframe.CSVOptions{})`, `pl.scan_csv("f.csv")`, `pd.read_csv("f.csv")`, `FROM 'f.csv'`, `dataframe.ReadCSV(r)`},
 	{`gpuframe.From(gpu, rows)`, `pl.LazyFrame(rows)`, `pd.DataFrame(rows)`, `VALUES`, `dataframe.LoadStructs(rows)`},
-	{`q.Collect(ctx)`, `q.collect()`, `at once`, `SELECT`, `at once`},
+	{`q.Collect(ctx)`, `q.collect()`, `immediately`, `SELECT`, `immediately`},
 	{`q.Select("a", "b")`, `q.select("a", "b")`, `df[["a", "b"]]`, `SELECT a, b`, `df.Select([]string{"a", "b"})`},
 	{`q.Drop("a")`, `q.drop("a")`, `df.drop(columns="a")`, `SELECT * EXCLUDE (a)`, `df.Drop("a")`},
 	{`q.Rename("a", "b")`, `q.rename({"a": "b"})`, `df.rename(columns={"a": "b"})`, `SELECT a AS b`, `df.Rename("b", "a")`},

@@ -18,7 +18,7 @@ func otherNames(string) (string, error) {
 			switch form {
 			case "":
 				text += " |"
-			case "at once":
+			case "immediately":
 				text += " " + form + " |"
 			default:
 				text += " `" + form + "` |"
