@@ -198,7 +198,7 @@ function details(key, title, text) {
 // callerOf is the first line of a stack that is the program's and not of gpuframe, or the first one.
 function callerOf(stack) {
   return stack.find((line) => /^github\.com\/gpuframe\/gpuframe[^ ]*_test\./.test(line) ||
-    !/^(github\.com\/gpuframe\/gpuframe[./]|runtime\.)/.test(line)) || stack[0];
+    !/^(github\.com\/gpuframe\/gpuframe[./]|runtime\.|testing\.)/.test(line)) || stack[0];
 }
 
 // short is a line of a stack without the folders of the function and the file.

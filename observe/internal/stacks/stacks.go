@@ -67,9 +67,9 @@ func isHidden(function string) bool {
 }
 
 // IsCaller reports whether a function is of the program that uses gpuframe: not of the module, unless it is a test
-// outside of its package, and not of the runtime.
+// outside of its package, and not of the runtime or of package testing.
 func IsCaller(function string) bool {
-	if strings.HasPrefix(function, "runtime.") {
+	if strings.HasPrefix(function, "runtime.") || strings.HasPrefix(function, "testing.") {
 		return false
 	}
 	path, below := strings.CutPrefix(function, module)
