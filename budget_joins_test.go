@@ -288,7 +288,7 @@ func TestJoinsOfTwoTypes(t *testing.T) {
 				if kind == gpuframe.Semi || kind == gpuframe.Anti {
 					columns = columns[:1]
 				}
-				q := e.Records(nil, left...).Join(e.Records(nil, right...), kind, terms...).Select(columns...)
+				q := e.Records(nil, left...).Join(e.Records(nil, right...), kind, terms...).Select(columns)
 				want := joinedRows(leftKeys, rightKeys, kind, nullsMatch)
 				needs, err := q.Needs(t.Context())
 				require.NoError(t, err)

@@ -75,7 +75,7 @@ func (q Query) Describe(ctx context.Context, options ...RunOption) (*Frame, erro
 	if len(list) == 0 {
 		return nil, fmt.Errorf("gpuframe: describe: the query has no columns")
 	}
-	all, err := q.Select(list...).Collect(ctx, options...)
+	all, err := q.Select(list).Collect(ctx, options...)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // Expression is an argument of the verbs of a [Query]: an [Expr] or a [Typed] column.
 type Expression interface {
-	Ordering
+	sortable
 	expression() Expr
 }
 

@@ -200,8 +200,8 @@ func TestFirstLastListOfOthers(t *testing.T) {
 		rows, records := nullableRows(t, property.Random(t), 60, 3)
 		q, all := e.Records(nil, records...), ends{rows}
 		aggregates, want := endsOfGroups()
-		require.Equal(t, []string{want(all)}, lines(t, q.Select(aggregates...)))
-		require.Equal(t, []string{want(ends{})}, lines(t, q.Filter(gpuframe.Col("id").Lt(0)).Select(aggregates...)))
+		require.Equal(t, []string{want(all)}, lines(t, q.Select(aggregates)))
+		require.Equal(t, []string{want(ends{})}, lines(t, q.Filter(gpuframe.Col("id").Lt(0)).Select(aggregates)))
 
 		var windows, pivoted []string
 		for begin := 0; begin < 60; begin += 7 {

@@ -29,9 +29,12 @@ const (
 	Cross = join.Cross
 )
 
-// JoinTerm is an argument of [Query.Join] that rows match by: a column that both sides have, a
+// JoinTerm is an argument of [Query.Join] that rows match by: a [Key] that both sides have, a
 // pair of [On], a condition of [Matching], or [NullsMatch], [Suffix] or [AnyOrder].
-type JoinTerm interface{ addTo(terms *bind.JoinTerms) }
+type JoinTerm = any
+
+// matcher is a JoinTerm that is no name.
+type matcher interface{ addTo(terms *bind.JoinTerms) }
 
 // addTo makes the expression a key of both sides.
 func (e Expr) addTo(terms *bind.JoinTerms) {
@@ -43,9 +46,9 @@ type joinTerm func(terms *bind.JoinTerms)
 func (f joinTerm) addTo(terms *bind.JoinTerms) { f(terms) }
 
 // On matches rows in which an expression on the left columns equals one on the right columns.
-func On(left, right Expression) JoinTerm {
+func On(left, right Key) JoinTerm {
 	return joinTerm(func(terms *bind.JoinTerms) {
-		terms.Left, terms.Right = append(terms.Left, left.expression().bound()), append(terms.Right, right.expression().bound())
+		terms.Left, terms.Right = append(terms.Left, keyOf(left).bound()), append(terms.Right, keyOf(right).bound())
 	})
 }
 
@@ -84,8 +87,8 @@ func Suffix(text string) JoinTerm {
 // of the left side; right rows without a match come last. If memory does not suffice for
 // that, the order is another one, the same in every run with the same budget.
 //
-//	sales.Join(products, gpuframe.Left, gpuframe.Col("product"))
-//	orders.Join(customers, gpuframe.Inner, gpuframe.On(gpuframe.Col("buyer"), gpuframe.Col("id")))
+//	sales.Join(products, gpuframe.Left, "product")
+//	orders.Join(customers, gpuframe.Inner, gpuframe.On("buyer", "id"))
 func (q Query) Join(other Query, kind JoinKind, terms ...JoinTerm) Query {
 	return q.then(bind.Join(kind, joinTermsOf(terms)), other)
 }
@@ -123,7 +126,7 @@ type AsOfOptions struct {
 // AsOf matches each row of q with at most one row of another query: that with the nearest
 // key in a direction. on is a key of both sides, or a pair of [On]: numbers or times.
 //
-//	trades.AsOf(quotes, gpuframe.Col("time"), gpuframe.AsOfOptions{By: []gpuframe.JoinTerm{gpuframe.Col("symbol")}})
+//	trades.AsOf(quotes, "time", gpuframe.AsOfOptions{By: []gpuframe.JoinTerm{"symbol"}})
 func (q Query) AsOf(other Query, on JoinTerm, options AsOfOptions) Query {
 	return q.then(bind.AsOf(joinTermsOf([]JoinTerm{on}), joinTermsOf(options.By), plan.AsOfOptions{
 		Direction: options.Direction, NotEqual: options.NotEqual, Tolerance: options.Tolerance, MatchedOnly: options.MatchedOnly, Sorted: options.Sorted,
@@ -133,10 +136,13 @@ func (q Query) AsOf(other Query, on JoinTerm, options AsOfOptions) Query {
 // joinTermsOf returns the terms of a join.
 func joinTermsOf(list []JoinTerm) (terms bind.JoinTerms) {
 	for i, t := range list {
-		if t == nil {
+		switch t := t.(type) {
+		case nil:
 			terms.Misuse = append(terms.Misuse, fmt.Errorf("term %d of the join is nil: %w", i, device.ErrInvalidValue))
-		} else {
+		case matcher:
 			t.addTo(&terms)
+		default:
+			keyOf(t).addTo(&terms)
 		}
 	}
 	return terms

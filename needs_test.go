@@ -47,7 +47,7 @@ func TestSmallestBudget(t *testing.T) {
 			for i := range 9 {
 				sums = append(sums, few.Add(i).Sum().As(fmt.Sprint("sum ", i)))
 			}
-			return from(e).Select(sums...)
+			return from(e).Select(sums)
 		},
 		"computed sum": func(e *gpuframe.Engine) gpuframe.Query { return from(e).Select(few.Add(1).Sum().As("sum")) },
 		"top":          func(e *gpuframe.Engine) gpuframe.Query { return from(e).Top(50, text, id) },

@@ -76,7 +76,7 @@ func TestOrderedAggregates(t *testing.T) {
 			}
 		}
 		require.Equal(t, expected, lines(t, grouped))
-		require.Equal(t, []string{want(ends{rows})}, lines(t, q.Select(aggregates...)))
+		require.Equal(t, []string{want(ends{rows})}, lines(t, q.Select(aggregates)))
 		first := text.First().OrderBy(id.Desc())
 		windows := q.Select(id, first.As("a"), first.Over(gpuframe.By(gpuframe.Col("key"))).As("b")).Head(1)
 		reversed := func(e ends) ends { return e.sortedBy(func(a, b nullableRow) int { return b.id - a.id }) }

@@ -281,8 +281,8 @@ func TestArgumentsAreCopied(t *testing.T) {
 	keys := []gpuframe.Ordering{gpuframe.Col("key")}
 	queries := []gpuframe.Query{
 		q.Drop(names...), q.Distinct(names...), q.DropNulls(names...), q.Unpivot(names), q.FillNull(1.0, names...),
-		q.Select(expressions...), q.With(expressions...), q.GroupBy(gpuframe.Col("key")).Agg(gpuframe.Count(), gpuframe.Count().As("x")),
-		q.GroupBy(expressions...).Agg(gpuframe.Count()), q.Sort(keys...), q.Top(2, keys...),
+		q.Select(expressions), q.With(expressions...), q.GroupBy(gpuframe.Col("key")).Agg(gpuframe.Count(), gpuframe.Count().As("x")),
+		q.GroupBy(expressions).Agg(gpuframe.Count()), q.Sort(keys...), q.Top(2, keys...),
 	}
 	explained := func() (plans []string) {
 		for _, q := range queries {

@@ -55,10 +55,10 @@ func (q Query) Require(condition Expression, failure error) Query {
 	return q.then(bind.Require(arguments([]Expression{condition})[0], failure))
 }
 
-// Select keeps only the values of some expressions. If all of them are aggregates, the
+// Select keeps only some columns and the values of expressions. If all of them are aggregates, the
 // result is one row.
-func (q Query) Select(expressions ...Expression) Query {
-	return q.then(bind.Select(arguments(expressions)))
+func (q Query) Select(columns ...Key) Query {
+	return q.then(bind.Select(keysOf(columns)))
 }
 
 // With adds columns to all rows. A column with the name of one that exists replaces it.
@@ -116,7 +116,7 @@ type Grouped struct {
 }
 
 // GroupBy divides the rows into groups with equal keys. Null is a key like any other.
-func (q Query) GroupBy(keys ...Expression) Grouped { return Grouped{query: q, keys: arguments(keys)} }
+func (q Query) GroupBy(keys ...Key) Grouped { return Grouped{query: q, keys: keysOf(keys)} }
 
 // DropNulls leaves out rows with a null key.
 func (g Grouped) DropNulls() Grouped {

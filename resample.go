@@ -21,8 +21,8 @@ type Resampled struct {
 // them has its own windows.
 //
 //	readings.Resample(ts, 15*time.Minute, sensor).Agg(value.Mean())
-func (q Query) Resample(at Expression, every any, by ...Expression) Resampled {
-	return Resampled{query: q, at: at.expression().bound(), every: every, by: arguments(by)}
+func (q Query) Resample(at Key, every any, by ...Key) Resampled {
+	return Resampled{query: q, at: keyOf(at).bound(), every: every, by: keysOf(by)}
 }
 
 // Span gives the windows a length of their own, as every of [Query.Resample] is one: windows with a span above every

@@ -21,7 +21,7 @@ func (q Query) Unpivot(columns []string, keep ...string) Query {
 // aggregate of the group's rows with that value. The columns are named by the values.
 //
 //	sales.GroupBy(day).Pivot(city, []any{"Oslo", "Bern"}, revenue.Sum())
-func (g Grouped) Pivot(on Expression, values []any, aggregate Expression) Query {
+func (g Grouped) Pivot(on Key, values []any, aggregate Expression) Query {
 	return g.query.then(bind.Pivot(g.keys, pivoted(on, values, aggregate), g.options))
 }
 
@@ -31,9 +31,9 @@ const mostPivoted = 1000
 // PivotAll is [Grouped.Pivot] on all values of an expression, in order, null last. It runs the query once to find
 // them; the query that it returns runs it again. No value, or more than 1,000, are an
 // error, and so are null and the text "null", whose columns have one name.
-func (g Grouped) PivotAll(ctx context.Context, on, aggregate Expression, options ...RunOption) (Query, error) {
-	key := on.expression().As("value")
-	distinct, err := g.query.Select(key).Distinct().Sort(Col("value")).Head(mostPivoted+1).Collect(ctx, options...)
+func (g Grouped) PivotAll(ctx context.Context, on Key, aggregate Expression, options ...RunOption) (Query, error) {
+	key := keyOf(on)
+	distinct, err := g.query.Select(key.As("value")).Distinct().Sort(Col("value")).Head(mostPivoted+1).Collect(ctx, options...)
 	if err != nil {
 		return Query{}, err
 	}
@@ -43,10 +43,10 @@ func (g Grouped) PivotAll(ctx context.Context, on, aggregate Expression, options
 	}
 	defer record.Release()
 	if record.NumRows() > mostPivoted {
-		return Query{}, fmt.Errorf("gpuframe: pivot on %v: it has more than %d values, expected fewer: Filter some, or give those to Pivot: %w", on.expression(), mostPivoted, device.ErrInvalidValue)
+		return Query{}, fmt.Errorf("gpuframe: pivot on %v: it has more than %d values, expected fewer: Filter some, or give those to Pivot: %w", key, mostPivoted, device.ErrInvalidValue)
 	}
 	if record.NumRows() == 0 {
-		return Query{}, fmt.Errorf("gpuframe: pivot on %v: the query has no rows, so that no column is known: give values to Pivot: %w", on.expression(), device.ErrInvalidValue)
+		return Query{}, fmt.Errorf("gpuframe: pivot on %v: the query has no rows, so that no column is known: give values to Pivot: %w", key, device.ErrInvalidValue)
 	}
 	values, hasNull, hasText := make([]any, record.NumRows()), false, false
 	for i := range values {
@@ -58,15 +58,15 @@ func (g Grouped) PivotAll(ctx context.Context, on, aggregate Expression, options
 		hasText = hasText || values[i] == any(nullName)
 	}
 	if hasNull && hasText {
-		return Query{}, fmt.Errorf("gpuframe: pivot on %v: the names of the columns of null and of the text %q are equal: replace nulls first: %w", on.expression(), nullName, device.ErrInvalidValue)
+		return Query{}, fmt.Errorf("gpuframe: pivot on %v: the names of the columns of null and of the text %q are equal: replace nulls first: %w", key, nullName, device.ErrInvalidValue)
 	}
 	return g.Pivot(on, values, aggregate), nil
 }
 
 // CrossTab counts rows: it makes a row for each value of rows, in order, and a column for each
 // of some values of columns, which has the name of the value.
-func (q Query) CrossTab(rows, columns Expression, values []any) Query {
-	return q.then(bind.CrossTab(rows.expression().bound(), pivoted(columns, values, Count())))
+func (q Query) CrossTab(rows, columns Key, values []any) Query {
+	return q.then(bind.CrossTab(keyOf(rows).bound(), pivoted(columns, values, Count())))
 }
 
 // nullName is the name of the column of null.
@@ -85,12 +85,12 @@ func pivotName(v any) string {
 }
 
 // pivoted returns an aggregate for each value.
-func pivoted(on Expression, values []any, aggregate Expression) []bind.Expr {
-	list := make([]bind.Expr, len(values))
+func pivoted(on Key, values []any, aggregate Expression) []bind.Expr {
+	key, list := keyOf(on), make([]bind.Expr, len(values))
 	for i, v := range values {
-		matches, name := on.expression().IsNull(), nullName
+		matches, name := key.IsNull(), nullName
 		if v != nil {
-			matches, name = on.expression().Eq(v), pivotName(v)
+			matches, name = key.Eq(v), pivotName(v)
 		}
 		list[i] = aggregate.expression().Where(matches).As(name).bound()
 	}

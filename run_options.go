@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/pace"
 	"github.com/gpuframe/gpuframe/internal/driver/admission"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/internal/query/runs"
@@ -61,6 +63,19 @@ func NoWait() RunOption {
 // query. A query that begins again, see [NoWait], counts from zero again.
 func Progress(report func(rows, total int64)) RunOption {
 	return RunOption{"Progress", func(s *runSettings) { s.progress = report }}
+}
+
+// Pace is the progress of a query with its rate and the time that is left.
+type Pace = pace.Pace
+
+// Paced is [Progress] with the rate of the query and the time that is left. Only one of them can be given.
+//
+//	query.Collect(ctx, gpuframe.Paced(func(p gpuframe.Pace) { log.Print(p) }))
+func Paced(report func(Pace)) RunOption {
+	return RunOption{"Progress", func(s *runSettings) {
+		begun := time.Now()
+		s.progress = func(rows, total int64) { report(pace.Of(rows, total, time.Since(begun))) }
+	}}
 }
 
 // WithoutPasses runs the query without some passes of the optimizer, to find out what they

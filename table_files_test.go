@@ -153,7 +153,7 @@ func TestTableFilesErrors(t *testing.T) {
 		fail := func(table gpuframe.TableFiles, message string, columns ...gpuframe.Expression) {
 			q := e.TableFiles(table)
 			if len(columns) > 0 {
-				q = q.Select(columns...)
+				q = q.Select(columns)
 			}
 			_, err := q.Collect(t.Context())
 			require.ErrorContains(t, err, message)

@@ -53,7 +53,7 @@ func TestFilterOfATableLargerThanTheBudget(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			wide = append(wide, id.Mul(3).As(name))
 		}
-		large := e.Table(table.Table()).Select(wide...)
+		large := e.Table(table.Table()).Select(wide)
 		numbers, err := large.Collect(t.Context())
 		require.NoError(t, err)
 		defer func() { require.NoError(t, numbers.Release()) }()

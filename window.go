@@ -19,12 +19,8 @@ type Window struct {
 }
 
 // By makes partitions of the rows with equal keys. Without keys all rows are one partition.
-func By(keys ...Expression) Window {
-	var w Window
-	for _, k := range keys {
-		w.partition = append(w.partition, k.expression())
-	}
-	return w
+func By(keys ...Key) Window {
+	return Window{partition: keyExprs(keys)}
 }
 
 // OrderBy orders the rows of each partition. Rows with equal keys keep their order.
@@ -32,7 +28,7 @@ func (w Window) OrderBy(keys ...Ordering) Window {
 	w.order = nil
 	for _, k := range keys {
 		if k != nil {
-			w.order = append(w.order, k.ordering())
+			w.order = append(w.order, orderOf(k))
 		}
 	}
 	return w
@@ -117,23 +113,6 @@ func (e Expr) framed(low, high int64) Expr {
 	return e.eachAggregate(func(f *bind.RowsFunction) {
 		f.Aggregation.Frame = plan.Frame{Kind: plan.RowsFrame, Low: low, High: high}
 	})
-}
-
-// Ordering is an argument of [Query.Sort] and [Query.Top]: an expression, in ascending order, or
-// the result of [Expr.Asc] or [Expr.Desc].
-type Ordering interface{ ordering() bind.Order }
-
-func (e Expr) ordering() bind.Order { return bind.Order{Key: e.bound()} }
-
-// orders returns the keys of arguments. Nil is the zero Order, which is refused when it is bound.
-func orders(list []Ordering) []bind.Order {
-	unpacked := make([]bind.Order, len(list))
-	for i, o := range list {
-		if o != nil {
-			unpacked[i] = o.ordering()
-		}
-	}
-	return unpacked
 }
 
 // OrderBy is an expression with a direction.

@@ -170,6 +170,23 @@ func (s *Server) Serve(listener net.Listener) error {
 	return nil
 }
 
+// Shutdown refuses new calls, waits for those that run, and then is Close. If the context ends first, Close ends the
+// calls. The error is that of Close.
+func (s *Server) Shutdown(ctx context.Context) error {
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		s.rpc.GracefulStop() // Close ends it
+	}()
+	select {
+	case <-drained:
+	case <-ctx.Done():
+	}
+	err := s.Close()
+	<-drained
+	return err
+}
+
 // Close ends all calls, waits for them, and releases the uploaded tables. Further calls return
 // the same error.
 func (s *Server) Close() error { return s.close() }

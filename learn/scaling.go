@@ -106,7 +106,7 @@ func statistics(ctx context.Context, q gpuframe.Query, columns []string, wanted 
 			aggregates = append(aggregates, s(number(name)).Cast(arrow.PrimitiveTypes.Float64).As(fmt.Sprint(i, " ", j)))
 		}
 	}
-	f, err := q.Select(aggregates...).Collect(ctx)
+	f, err := q.Select(aggregates).Collect(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
 	}

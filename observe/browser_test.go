@@ -366,6 +366,12 @@ func TestPageInABrowser(t *testing.T) {
 		for _, width := range []int{360, 1600} {
 			b.show(width, 1000, scheme)
 			assert.LessOrEqual(t, b.evaluate("document.documentElement.scrollWidth"), float64(width), "the page is not wider than the window")
+			lists := width == 360
+			assert.Equal(t, lists, b.evaluate(`getComputedStyle(document.querySelector("#managers td")).display === "flex"`), "rows are lists in a narrow window")
+			assert.Equal(t, lists, b.evaluate(`getComputedStyle(document.querySelector("#managers td:nth-child(3)"), "::before").content === '"Bytes"'`), "a line has the name of its column")
+			if lists {
+				assert.Equal(t, true, b.evaluate(`[...document.querySelectorAll(".wide")].every((e) => e.scrollWidth <= e.clientWidth)`), "nothing scrolls sideways")
+			}
 		}
 		assert.GreaterOrEqual(t, b.evaluate(contrast), 4.5, scheme)
 		b.checkAxe()

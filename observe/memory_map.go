@@ -207,6 +207,10 @@ func separateBlocks(owners map[device.Pointer]BlockOwner) []Segment {
 	return list
 }
 
+// IsCaller reports whether the frame is of the program that uses gpuframe: the first one of a stack is the line that
+// allocated.
+func (f Frame) IsCaller() bool { return stacks.IsCaller(f.Function) }
+
 // stackTable numbers stacks.
 type stackTable struct {
 	known map[[stacks.Deepest]uintptr]int

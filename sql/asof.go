@@ -76,11 +76,11 @@ func (t *translation) nearestRows(kind tree.JoinKind, left, right *relation, on 
 	pairs := left.query.AsOf(numbered.Rename(id, nearest), on, options)
 	switch kind {
 	case tree.SemiJoin:
-		return pairs.Select(cols(left.columns)...)
+		return pairs.Select(cols(left.columns))
 	case tree.AntiJoin:
-		return pairs.Filter(gpuframe.Col(nearest).IsNull()).Select(cols(left.columns)...)
+		return pairs.Filter(gpuframe.Col(nearest).IsNull()).Select(cols(left.columns))
 	}
-	pairs = pairs.Select(append(cols(left.columns), gpuframe.Col(nearest))...)
+	pairs = pairs.Select(append(cols(left.columns), gpuframe.Col(nearest)))
 	return pairs.Join(numbered, joinKinds[kind], gpuframe.AnyOrder(), gpuframe.On(gpuframe.Col(nearest), gpuframe.Col(id)))
 }
 

@@ -154,7 +154,7 @@ func (t *translation) copied(r *relation, table string) *relation {
 		isSame = isSame && renamed.id == c.id
 	}
 	if !isSame { // only a source has the names already
-		copied.query = r.query.Select(selected...)
+		copied.query = r.query.Select(selected)
 	}
 	return copied
 }

@@ -204,7 +204,7 @@ func (t *translation) call(s *scope, e *tree.Call) value {
 	}
 	other, isOther := catalogued(name, len(e.Args), catalog.Elementwise)
 	if !known && !isOther {
-		t.fail(e, "%s", names.Unknown("function", name, functionNames()))
+		t.fail(e, "%s", names.Meant("function", name, catalog.Meaning(name, functionNames()), functionNames()))
 	}
 	if literal, ok := listedArgument(e, name); ok {
 		return t.isListed(s, e, e.Args[1].Expr, literal)

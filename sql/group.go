@@ -313,7 +313,7 @@ func (a *aggregation) result(keys []*column) *relation {
 		if d.filter != nil {
 			branch = branch.Filter(gpuframe.Col(d.filter.id))
 		}
-		branch = branch.Select(append(cols(keys), gpuframe.Col(d.value.id))...).Distinct()
+		branch = branch.Select(append(cols(keys), gpuframe.Col(d.value.id))).Distinct()
 		if d.order != nil {
 			branch = branch.Sort(ordering(d.value, *d.order))
 		}
@@ -332,11 +332,11 @@ func grouped(q gpuframe.Query, keys []*column, list []gpuframe.Expression) gpufr
 	case len(keys) == 0 && len(list) == 0:
 		return q.Select(gpuframe.Count().As("rows of the group"))
 	case len(keys) == 0:
-		return q.Select(list...)
+		return q.Select(list)
 	case len(list) == 0:
-		return q.Select(cols(keys)...).Distinct()
+		return q.Select(cols(keys)).Distinct()
 	}
-	return q.GroupBy(cols(keys)...).Agg(list...)
+	return q.GroupBy(cols(keys)).Agg(list...)
 }
 
 // withBranch adds the columns of a branch to groups with the same keys.

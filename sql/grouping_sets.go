@@ -165,7 +165,7 @@ func (a *aggregation) sets(sets [][]int, carried int) *relation {
 			}
 			list = append(list, gpuframe.LitOf(int64Type, missing).As(marks[print].id))
 		}
-		parts = append(parts, groups.query.Select(sortedByName(list)...))
+		parts = append(parts, groups.query.Select(sortedByName(list)))
 	}
 	g := a.groups.group
 	for print, c := range g.keys {

@@ -26,7 +26,7 @@ func (t *translation) limited(out *output, q *tree.Query, keys []gpuframe.Orderi
 			return
 		}
 		place := t.unique("place")
-		window := gpuframe.By(cols(out.carried)...).OrderBy(keys...)
+		window := gpuframe.By(cols(out.carried)).OrderBy(keys...)
 		out.query = out.query.With(gpuframe.RowNumber().Over(window).As(place))
 		out.query = out.query.Filter(gpuframe.Col(place).Gt(int64(offset)))
 		if length < math.MaxInt64-offset {

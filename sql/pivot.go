@@ -202,12 +202,12 @@ func (t *translation) unpivoted(s *scope, item *tree.Unpivot) *relation {
 	name := &column{name: item.Name.Text, id: t.unique(item.Name.Text), dataType: textType}
 	each := &column{name: item.Values[0].Text, id: t.unique(item.Values[0].Text), dataType: values[0].dataType}
 	out.columns = append(out.columns, name, each)
-	long := rows.query.Select(list...).Unpivot(columns, keep...)
+	long := rows.query.Select(list).Unpivot(columns, keep...)
 	selected := []gpuframe.Expression{gpuframe.Col("variable").As(name.id), gpuframe.Col("value").As(each.id)}
 	for _, id := range keep {
 		selected = append(selected, gpuframe.Col(id))
 	}
-	if out.query = long.Select(selected...); !item.IncludeNulls {
+	if out.query = long.Select(selected); !item.IncludeNulls {
 		out.query = out.query.Filter(gpuframe.Col(each.id).IsValid())
 	}
 	return out

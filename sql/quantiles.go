@@ -93,12 +93,12 @@ func (q *valueQuantile) rows(t *translation, input gpuframe.Query, keys []*colum
 	}
 	x := gpuframe.Col(q.value.id)
 	kept := append(cols(keys), gpuframe.Expression(x))
-	input = input.Filter(x.IsValid()).Select(kept...)
+	input = input.Filter(x.IsValid()).Select(kept)
 	if q.isDistinct {
 		input = input.Distinct()
 	}
 	place, rows := t.unique("place"), t.unique("rows")
-	window := gpuframe.By(cols(keys)...)
+	window := gpuframe.By(cols(keys))
 	input = input.With(
 		gpuframe.RowNumber().Over(window.OrderBy(ordered(x, tree.OrderKey{Descending: q.descending}))).As(place),
 		gpuframe.Count().Over(window).As(rows),
@@ -107,7 +107,7 @@ func (q *valueQuantile) rows(t *translation, input gpuframe.Query, keys []*colum
 	if len(keys) == 0 { // a row also if there is no value
 		return matches.Select(x.First().As(q.column.id))
 	}
-	return matches.Select(append(slices.Clone(cols(keys)), x.As(q.column.id))...)
+	return matches.Select(append(slices.Clone(cols(keys)), x.As(q.column.id)))
 }
 
 // mostDigits is the number of decimal places of a fraction up to which the number of the row is computed by integers:

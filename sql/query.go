@@ -74,7 +74,7 @@ func (t *translation) query(s *scope, q *tree.Query) output {
 		keys = append(keys, ordering(v, key))
 	}
 	t.limited(&out, q, keys)
-	out.query = out.query.Select(cols(append(out.columns, out.carried...))...)
+	out.query = out.query.Select(cols(append(out.columns, out.carried...)))
 	return out
 }
 

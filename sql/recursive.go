@@ -131,7 +131,7 @@ func (r *recursion) selected(out *output) gpuframe.Query {
 		}
 		list[i] = v.expr.As(c.id)
 	}
-	return out.query.Select(list...)
+	return out.query.Select(list)
 }
 
 // round computes the rows of a round and keeps them.

@@ -253,7 +253,7 @@ func (t *translation) project(s *scope, b *tree.Select, q *tree.Query, carried [
 		s.clause = "QUALIFY"
 		qualify = t.addTo(&p, t.condition(b.Qualify, t.expr(s, b.Qualify)), "qualify").id
 	}
-	out.query = s.rows.query.Select(p.list...)
+	out.query = s.rows.query.Select(p.list)
 	if len(p.exploded) > 0 {
 		out.query = out.query.ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true}, p.exploded...)
 	}
@@ -276,11 +276,11 @@ func (t *translation) project(s *scope, b *tree.Select, q *tree.Query, carried [
 			at = b.Items[0].Expr
 		}
 		t.checkKeys(at, "SELECT DISTINCT", out.columns)
-		out.query = out.query.Select(cols(all)...).Distinct()
+		out.query = out.query.Select(cols(all)).Distinct()
 	}
 	t.limited(&out, q, keys)
 	if len(p.list) > len(all) && (b.Distinct == nil || len(on) > 0) || len(out.carried) > 0 && (q.Limit != nil || q.Offset != nil) {
-		out.query = out.query.Select(cols(all)...)
+		out.query = out.query.Select(cols(all))
 	}
 	return out
 }

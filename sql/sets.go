@@ -121,7 +121,7 @@ func (t *translation) combined(at *tree.SetOperation, left, right output) output
 	if at.Kind != tree.Union || !at.All {
 		t.checkKeys(at, "a set operation without ALL", out.columns)
 	}
-	a, b := left.query.Select(l...), right.query.Select(r...)
+	a, b := left.query.Select(l), right.query.Select(r)
 	switch {
 	case at.Kind == tree.Union && at.All:
 		out.query = a.Union(b)
@@ -176,7 +176,7 @@ func (t *translation) values(s *scope, b *tree.Values) output {
 		for i := range byColumn {
 			list[i] = byColumn[i][n].expr.As(out.columns[i].id)
 		}
-		parts[n] = inner.rows.query.Select(list...)
+		parts[n] = inner.rows.query.Select(list)
 	}
 	out.query = parts[0]
 	if len(parts) > 1 {

@@ -38,7 +38,7 @@ func (t *translation) result(q *tree.Query) gpuframe.Query {
 	for i, name := range distinctNames(out.columns) {
 		list[i] = gpuframe.Col(out.columns[i].id).As(name)
 	}
-	result := out.query.Select(list...)
+	result := out.query.Select(list)
 	t.schema(q, result)
 	return result
 }
@@ -197,7 +197,7 @@ func (t *translation) renamed(c *tree.Create, q gpuframe.Query) gpuframe.Query {
 	for i, name := range c.Columns {
 		list[i] = gpuframe.Col(schema.Field(i).Name).As(name.Text)
 	}
-	return q.Select(list...)
+	return q.Select(list)
 }
 
 // drop forgets a table or view. Queries that were made of it still have its rows.

@@ -31,7 +31,7 @@ func (t *translation) subquery(s *scope, q *tree.Query, isScalar bool) (out outp
 			keys = append(keys, c)
 		}
 	}
-	d := &dependence{query: s.rows.query.Select(cols(keys)...).Distinct(), columns: keys, isScalar: isScalar}
+	d := &dependence{query: s.rows.query.Select(cols(keys)).Distinct(), columns: keys, isScalar: isScalar}
 	return t.query(&scope{outer: s, dependence: d}, q), keys
 }
 
@@ -88,7 +88,7 @@ func (t *translation) existsValue(s *scope, e *tree.Exists) value {
 // flagged adds a column to the rows that is true if a query has a row with the same keys, and else null.
 func (t *translation) flagged(s *scope, q gpuframe.Query, keys, carried []*column) *column {
 	flag := &column{id: t.unique("exists"), dataType: boolType}
-	marked := q.Select(cols(carried)...).Distinct().With(gpuframe.Lit(true).As(flag.id))
+	marked := q.Select(cols(carried)).Distinct().With(gpuframe.Lit(true).As(flag.id))
 	s.rows.query = t.joinOn(s.rows.query, marked, gpuframe.Left, keys, carried)
 	return flag
 }
@@ -150,7 +150,7 @@ func (t *translation) onlyRow(s *scope, e *tree.Scalar, out output, keys []*colu
 	case out.isSingle:
 		s.rows.query = s.rows.query.Join(out.query.Select(list[0]), gpuframe.Cross)
 	default:
-		row := out.query.Head(2).Select(list...).Require(isOnly, failure)
+		row := out.query.Head(2).Select(list).Require(isOnly, failure)
 		s.rows.query = s.rows.query.Join(row.Select(gpuframe.Col(only.id)), gpuframe.Cross)
 	}
 	return only.value()
@@ -174,7 +174,7 @@ func (t *translation) scalarAggregate(s *scope, e *tree.Scalar) (v value, ok boo
 			keys = append(keys, c)
 		}
 	}
-	d := &dependence{query: s.rows.query.Select(cols(keys)...).Distinct(), columns: keys, isScalar: true}
+	d := &dependence{query: s.rows.query.Select(cols(keys)).Distinct(), columns: keys, isScalar: true}
 	rows, carried := t.input(&scope{outer: s, dependence: d}, b)
 	rows.aliases = t.items(rows.rows, b.Items)
 	groups := t.group(rows, b, &tree.Query{}, carried, d)

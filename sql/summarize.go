@@ -62,7 +62,7 @@ func (t *translation) addSummaries(d *tree.Describe, q gpuframe.Query, builder *
 			}
 		}
 	}
-	frame, err := q.Select(list...).Collect(t.ctx)
+	frame, err := q.Select(list).Collect(t.ctx)
 	if err != nil {
 		t.failAs(d, err)
 	}

@@ -378,7 +378,7 @@ func (t *translation) partitionOf(s *scope, w *tree.Window, more ...gpuframe.Exp
 	for _, id := range ids {
 		by = append(by, gpuframe.Col(id))
 	}
-	return gpuframe.By(by...)
+	return gpuframe.By(by)
 }
 
 // frameBound returns a bound of a frame in rows from the current one.

@@ -245,6 +245,6 @@ func (w *windowing) window(call *tree.Call, name string) *column {
 			keys = append(keys, gpuframe.Col(c.id))
 		}
 	}
-	v.expr = v.expr.Over(gpuframe.By(keys...))
+	v.expr = v.expr.Over(gpuframe.By(keys))
 	return w.attach(w.inner.rows, v, name)
 }

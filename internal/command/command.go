@@ -21,6 +21,7 @@ type fileCommand struct {
 	device, budget, trace string
 	cache, cacheSize      string
 	profile               bool
+	histogram             bool
 	explain               string
 }
 

@@ -29,7 +29,7 @@ func newFunctions() *cobra.Command {
 			for _, name := range arguments {
 				functions := catalog.Named(name)
 				if len(functions) == 0 {
-					return errors.New(names.Unknown("function", name, pipeline.Functions()))
+					return errors.New(names.Meant("function", name, catalog.Meaning(name, pipeline.Functions()), pipeline.Functions()))
 				}
 				for _, f := range functions {
 					text += description(f)
@@ -59,6 +59,15 @@ func functionList() string {
 		}
 	}
 	return text.String()
+}
+
+// verbAliases is the list of the further names of verbs.
+func verbAliases() string {
+	var list []string
+	for _, v := range catalog.Verbs() {
+		list = append(list, fmt.Sprintf("%s for %s", v.Aliases[0], v.Name))
+	}
+	return strings.Join(list, ", ")
 }
 
 // wrapped breaks a text into indented lines.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -75,7 +78,7 @@ func newDescribe() *cobra.Command {
 	command := &cobra.Command{
 		Use:     "describe FILE…",
 		Short:   "Print statistics of each column: counts, mean, quartiles",
-		Example: "  gpuframe describe sales.parquet",
+		Example: "  gpuframe describe sales.parquet\n  gpuframe describe sales.parquet --histogram",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, paths []string) error {
 			return options.withRows(command, paths, func(ctx context.Context, q gpuframe.Query) error {
@@ -84,6 +87,7 @@ func newDescribe() *cobra.Command {
 		},
 	}
 	options.addTo(command)
+	command.Flags().BoolVar(&options.histogram, "histogram", false, "also draw the number of rows in about 20 ranges of each column of numbers, which runs the query twice more")
 	return command
 }
 
@@ -97,6 +101,29 @@ func (c *fileCommand) describe(ctx context.Context, command *cobra.Command, q gp
 			return err
 		}
 		defer func() { err = errors.Join(err, summary.Release()) }()
-		return c.write(ctx, command.OutOrStdout(), summary.Query())
+		if err := c.write(ctx, command.OutOrStdout(), summary.Query()); err != nil || !c.histogram {
+			return err
+		}
+		return printHistograms(ctx, command.OutOrStdout(), q)
 	})
 }
+
+// printHistograms draws a line for each column of numbers.
+func printHistograms(ctx context.Context, w io.Writer, q gpuframe.Query) error {
+	const ranges = 20
+	list, err := q.Histograms(ctx, ranges)
+	if err != nil {
+		return err
+	}
+	lines := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, h := range list {
+		if len(h.Rows) > 0 {
+			end := h.Begin + h.Step*float64(len(h.Rows))
+			fmt.Fprintf(lines, "%s\t%v\tto %v\tby %v\t%v\n", plain(h.Column), short(h.Begin), short(end), short(h.Step), h)
+		}
+	}
+	return lines.Flush()
+}
+
+// short formats a number of a histogram with at most six digits.
+func short(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

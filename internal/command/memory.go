@@ -108,12 +108,18 @@ func holders(m *observe.MemoryMap, selects func(*observe.Block) bool) map[holder
 	return sums
 }
 
+// stackText returns a stack, after the line of the program that allocated if frames of gpuframe come before it.
 func stackText(m *observe.MemoryMap, stack int) string {
 	if stack <= 0 || stack > len(m.Stacks) {
 		return ""
 	}
 	var lines strings.Builder
-	for _, f := range m.Stacks[stack-1] {
+	frames := m.Stacks[stack-1]
+	if caller := slices.IndexFunc(frames, observe.Frame.IsCaller); caller > 0 {
+		f := frames[caller]
+		fmt.Fprintf(&lines, "\tby %s at %s:%d, through\n", plain(f.Function), plain(f.File), f.Line)
+	}
+	for _, f := range frames {
 		fmt.Fprintf(&lines, "\t%s\n\t\t%s:%d\n", plain(f.Function), plain(f.File), f.Line)
 	}
 	return lines.String()

@@ -25,6 +25,7 @@ type output struct {
 	folder   gpuframe.FolderOptions
 	// fileBytes is the text of a size.
 	fileBytes string
+	picture   picture
 }
 
 // tableFormat is the format of output for people.
@@ -47,11 +48,15 @@ func (out *output) addTo(command *cobra.Command) {
 	flags.TextVar(&out.folder.Existing, "existing", gpuframe.RefuseExisting, "if the folder has files: error, append, overwrite or overwrite_partitions")
 	flags.IntVar(&out.folder.MostFiles, "most-files", 0, "the number of files of a folder above which the command fails; by default 10,000")
 	flags.StringVar(&out.folder.Manifest, "manifest", "", "a file of the folder for the list of its files, _manifest.json for example")
+	out.picture.addTo(flags)
 	flags.IntVar(&out.rows, "rows", 40, "the number of rows that a table shows: half of them are the last ones")
 }
 
 // format returns the format of the output, or false for a table.
 func (out *output) format(w io.Writer) (format fileFormat, isFile bool, err error) {
+	if err := out.picture.check(out); err != nil {
+		return format, false, err
+	}
 	if out.rows < 1 {
 		return format, false, fmt.Errorf("--rows is %d, expected 1 or more", out.rows)
 	}
@@ -74,6 +79,9 @@ func (out *output) format(w io.Writer) (format fileFormat, isFile bool, err erro
 
 // write runs a query and writes its result.
 func (out *output) write(ctx context.Context, w io.Writer, q gpuframe.Query, options ...gpuframe.RunOption) error {
+	if out.picture.path != "" {
+		return out.draw(ctx, q, options...)
+	}
 	format, isFile, err := out.format(w)
 	if err != nil {
 		return err

@@ -104,11 +104,11 @@ func TestProgress(t *testing.T) {
 	w.Reset()
 	now = now.Add(2 * time.Second)
 	p.report(4, 10)
-	require.Equal(t, "\rreading 4 of 10 rows (40 %), 1 a second \r", w.String())
+	require.Equal(t, "\rreading 4 of 10 rows (40 %), 1 a second, 6s left\r", w.String())
 	w.Reset()
 	p.end()
 	p.end()
-	require.Equal(t, "\r"+strings.Repeat(" ", 39)+"\r", w.String())
+	require.Equal(t, "\r"+strings.Repeat(" ", 48)+"\r", w.String())
 
 	w.Reset()
 	p = newProgress(&w, "reading", "rows")

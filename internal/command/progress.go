@@ -1,13 +1,12 @@
 package command
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/dustin/go-humanize"
+	"github.com/gpuframe/gpuframe/internal/base/pace"
 )
 
 // progress is a line on a terminal with the progress of work, once it has taken some time. It
@@ -54,15 +53,7 @@ func (p *progress) report(done, total int64) {
 		return
 	}
 	p.drawn = now
-	line := fmt.Sprintf("%s %s", p.work, humanize.Comma(done))
-	if total >= 0 {
-		line += " of " + humanize.Comma(total)
-	}
-	line += " " + p.unit
-	if total > 0 && done <= total {
-		line += fmt.Sprintf(" (%d %%)", 100*done/total)
-	}
-	line += fmt.Sprintf(", %s a second", humanize.Comma(int64(float64(done)/elapsed.Seconds())))
+	line := p.work + " " + pace.Of(done, total, elapsed).Text(p.unit)
 	p.draw(line[:min(len(line), max(p.width, 0))])
 }
 

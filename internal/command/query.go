@@ -67,6 +67,8 @@ windows an order and a frame: "over (origin order by date rows -6 to 0)", or
 "range -7 day to 0 day". "first(delay order by date desc)" reads the rows in an order.
 Behind first, last, nth, lag, lead and list, "skip nulls" leaves out rows without a value.
 
+Verbs have other names too: ` + verbAliases() + `.
+
 Files that the pipeline names have the format of their extension, or that of --from. The
 other flags for FILE… apply to them too.
 

@@ -202,6 +202,17 @@ func TestMemoryOfARunningProgram(t *testing.T) {
 	assert.Equal(t, "no block is older than 24h0m0s\n", output)
 }
 
+// TestStacksBeginWithTheCaller has the line of the program before those of gpuframe.
+func TestStacksBeginWithTheCaller(t *testing.T) {
+	m := &observe.MemoryMap{Stacks: [][]observe.Frame{{
+		{Function: "github.com/gpuframe/gpuframe/buffer.FromRecord", File: "/src/buffer/buffer.go", Line: 7},
+		{Function: "main.load", File: "/app/main.go", Line: 12}, {Function: "main.main", File: "/app/main.go", Line: 3},
+	}, {{Function: "main.main", File: "/app/main.go", Line: 3}}}}
+	require.True(t, strings.HasPrefix(stackText(m, 1), "\tby main.load at /app/main.go:12, through\n\tgithub.com/gpuframe/gpuframe/buffer.FromRecord\n"), stackText(m, 1))
+	require.True(t, strings.HasPrefix(stackText(m, 2), "\tmain.main\n"))
+	require.Empty(t, stackText(m, 3))
+}
+
 func TestWrongServices(t *testing.T) {
 	empty := httptest.NewServer(http.NotFoundHandler())
 	defer empty.Close()

@@ -52,7 +52,7 @@ func topText(s *observe.Snapshot, order tagOrder, columns, lines int) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "gpuframe  %s  %d running, %d waiting\n\n", s.Time.Local().Format(time.TimeOnly), countState(s, "running"), countState(s, "waiting"))
-	table(&b, "MANAGER\tIN USE\tBUDGET\tPEAK\tCACHED\tBLOCKS\tWAITING\tFAILED\t", managerRows(s))
+	fitted(&b, columns, "MANAGER\tIN USE\tBUDGET\tPEAK\tCACHED\tBLOCKS\tWAITING\tFAILED\t", managerRows(s), "BLOCKS", "CACHED", "PEAK", "WAITING")
 	for _, k := range s.Kernels {
 		if k.Launches > 0 {
 			fmt.Fprintf(&b, "kernels on %s: %s launches, %s of loading code\n", plain(k.Device), humanize.Comma(int64(k.Launches)), seconds(k.LoadSeconds))
@@ -60,7 +60,7 @@ func topText(s *observe.Snapshot, order tagOrder, columns, lines int) string {
 	}
 	if rows := queryRows(s); len(rows) > 0 {
 		b.WriteByte('\n')
-		table(&b, "QUERY\tSTATE\tSECONDS\tROWS\tIN USE\tMANAGER\tTAG\tOPERATION\t", rows)
+		fitted(&b, columns, "QUERY\tSTATE\tSECONDS\tROWS\tIN USE\tMANAGER\tTAG\tOPERATION\t", rows, "OPERATION", "MANAGER", "IN USE")
 	}
 	b.WriteByte('\n')
 	if len(s.Failures) > 0 {
@@ -71,7 +71,7 @@ func topText(s *observe.Snapshot, order tagOrder, columns, lines int) string {
 	if lines > 0 {
 		rows = rows[:min(len(rows), max(lines-strings.Count(b.String(), "\n")-2, 0))]
 	}
-	table(&b, "TAG\tIN USE\tPEAK\tBLOCKS\t", rows)
+	fitted(&b, columns, "TAG\tIN USE\tPEAK\tBLOCKS\t", rows, "BLOCKS")
 	return b.String()
 }
 
@@ -92,6 +92,62 @@ func table(b *strings.Builder, heading string, rows [][]string) {
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
 	_ = w.Flush() // a Builder does not fail
+}
+
+// fitted is table in a number of columns of a terminal, or any for zero: it leaves out some columns until the rows
+// fit, and then shortens the longest texts.
+func fitted(b *strings.Builder, columns int, heading string, rows [][]string, lessImportant ...string) {
+	titles := strings.Split(strings.TrimSuffix(heading, "\t"), "\t")
+	for columns > 0 && len(lessImportant) > 0 && rowWidth(titles, rows) > columns {
+		if at := slices.Index(titles, lessImportant[0]); at >= 0 {
+			titles = slices.Delete(slices.Clone(titles), at, at+1)
+			rows = slices.Clone(rows)
+			for i := range rows {
+				rows[i] = slices.Delete(slices.Clone(rows[i]), at, at+1)
+			}
+		}
+		lessImportant = lessImportant[1:]
+	}
+	for columns > 0 && rowWidth(titles, rows) > columns && shorten(titles, rows) {
+	}
+	table(b, strings.Join(titles, "\t")+"\t", rows)
+}
+
+// widths returns the width of each column.
+func widths(titles []string, rows [][]string) []int {
+	list := make([]int, len(titles))
+	for _, row := range append([][]string{titles}, rows...) {
+		for i, text := range row {
+			list[i] = max(list[i], utf8.RuneCountInString(text))
+		}
+	}
+	return list
+}
+
+// rowWidth returns the width of a line.
+func rowWidth(titles []string, rows [][]string) (total int) {
+	const gap = 2
+	for _, width := range widths(titles, rows) {
+		total += width + gap
+	}
+	return total
+}
+
+// shorten makes the texts of the widest column shorter by one character, and reports whether it did.
+func shorten(titles []string, rows [][]string) bool {
+	const least = 8
+	list := widths(titles, rows)
+	at := slices.Index(list, slices.Max(list))
+	if list[at] <= max(least, utf8.RuneCountInString(titles[at])) {
+		return false
+	}
+	for i, row := range rows {
+		if letters := []rune(row[at]); len(letters) == list[at] {
+			rows[i] = slices.Clone(row)
+			rows[i][at] = string(letters[:len(letters)-2]) + "…"
+		}
+	}
+	return true
 }
 
 func managerRows(s *observe.Snapshot) (rows [][]string) {

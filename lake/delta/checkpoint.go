@@ -84,7 +84,7 @@ func parquetActions(ctx context.Context, engine *gpuframe.Engine, name string, d
 	if len(columns) == 0 {
 		return nil // a part with other actions
 	}
-	for frame, err := range query.Select(columns...).Batches(ctx) {
+	for frame, err := range query.Select(columns).Batches(ctx) {
 		if err != nil {
 			return fmt.Errorf("%w: %w", err, ErrLog)
 		}

@@ -223,7 +223,7 @@ func (t *Table) withoutEquality(engine *gpuframe.Engine, files []*file) gpuframe
 			keys, terms = append(keys, gpuframe.Col(m.partition)), append(terms, gpuframe.Col(m.partition))
 		}
 		last := t.unused("last " + m.sequence)
-		deletes := t.list(engine, set.keys, set.files, m).GroupBy(keys...).Agg(gpuframe.Col(m.sequence).Max().As(last))
+		deletes := t.list(engine, set.keys, set.files, m).GroupBy(keys).Agg(gpuframe.Col(m.sequence).Max().As(last))
 		query = query.Join(deletes, gpuframe.Left, terms...).
 			Filter(gpuframe.Col(last).IsNull().Or(gpuframe.Col(last).Le(gpuframe.Col(m.sequence)))).Drop(last)
 	}

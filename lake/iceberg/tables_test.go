@@ -33,7 +33,7 @@ func columns(names ...string) func(gpuframe.Query) gpuframe.Query {
 		for _, name := range names {
 			list = append(list, gpuframe.Col(name))
 		}
-		return q.Select(list...)
+		return q.Select(list)
 	}
 }
 

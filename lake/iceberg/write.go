@@ -180,7 +180,7 @@ func (w *Writer) writeFile(ctx context.Context, s *state, p *pending, query gpuf
 		return err
 	}
 	p.data = []string{uri}
-	rows, err := query.Select(columnsFor(s.columns)...).WriteFile(ctx, name, format, options...)
+	rows, err := query.Select(columnsFor(s.columns)).WriteFile(ctx, name, format, options...)
 	if err != nil || rows > 0 {
 		return err
 	}

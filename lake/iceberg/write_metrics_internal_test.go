@@ -116,7 +116,7 @@ func TestColumnsWithoutBounds(t *testing.T) {
 		for _, name := range columns {
 			list = append(list, gpuframe.Col(name))
 		}
-		query := rows.Select(list...)
+		query := rows.Select(list)
 		schema, err := query.Schema(t.Context())
 		require.NoError(t, err)
 		path := filepath.Join(t.TempDir(), "t")

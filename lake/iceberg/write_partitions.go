@@ -120,7 +120,7 @@ func (w *Writer) writePartitions(ctx context.Context, s *state, p *pending, quer
 	if err := storage.MakeFolder(storage.Join(name, "file")); err != nil { // a first write would make it as a whole, and so would others
 		return err
 	}
-	written, err := query.Select(columnsFor(s.columns)...).WriteFiles(ctx, name, format, gpuframe.FolderOptions{Keys: keys, Existing: gpuframe.AppendFiles}, options...)
+	written, err := query.Select(columnsFor(s.columns)).WriteFiles(ctx, name, format, gpuframe.FolderOptions{Keys: keys, Existing: gpuframe.AppendFiles}, options...)
 	if err != nil {
 		return err
 	}

@@ -101,8 +101,10 @@ const reasons = {
   budget: "the budget had no room", device: "the device had no room", cancelled: "it was cancelled while it waited",
 };
 
-function row(cells) {
+// row makes a row of a table. Its cells have the names of their columns, which narrow windows show before them.
+function row(table, cells) {
   const made = make("tr");
+  const columns = at(table).tHead.rows[0].cells;
   cells.forEach((cell, i) => {
     const to = i === 0 ? make("th", undefined, "name") : make("td");
     if (i === 0) to.scope = "row";
@@ -110,6 +112,7 @@ function row(cells) {
     else to.textContent = cell;
     if (i === 0) to.title = cell;
     if (i > 1) to.className = "number";
+    if (i > 0) to.dataset.column = columns[i].textContent;
     made.append(to);
   });
   return made;
@@ -127,7 +130,7 @@ function showManagers(s) {
   eachManager(s.managers, (m, depth) => {
     const budget = m.budget_bytes;
     const name = "\u2003".repeat(depth) + (m.name || "(no name)") + (depth === 0 ? " on " + m.device : "");
-    rows.push(row([
+    rows.push(row("managers", [
       name, barAndShare(m.in_use_bytes, budget, "part of the budget in use", true), bytes(m.in_use_bytes), bytes(budget), bytes(m.peak_bytes),
       m.cache ? bytes(m.cache.cached_bytes) : "", count(m.blocks), depth === 0 ? count(m.waiting) : "", count(m.failures), count(m.leaks),
     ]));
@@ -139,7 +142,7 @@ function showTags(s) {
   const rows = [];
   for (const m of s.managers) {
     for (const t of m.tags.slice(0, 50)) {
-      rows.push(row([
+      rows.push(row("tags", [
         t.name || "(untagged)", barAndShare(t.in_use_bytes, m.in_use_bytes, "part of the memory in use"), bytes(t.in_use_bytes),
         bytes(t.peak_bytes), count(t.blocks), count(t.allocations),
       ]));
@@ -190,6 +193,12 @@ function details(key, title, text) {
   body.tabIndex = 0; // a long line is scrolled with the keyboard
   made.append(make("summary", title), body);
   return made;
+}
+
+// callerOf is the first line of a stack that is the program's and not of gpuframe, or the first one.
+function callerOf(stack) {
+  return stack.find((line) => /^github\.com\/gpuframe\/gpuframe[^ ]*_test\./.test(line) ||
+    !/^(github\.com\/gpuframe\/gpuframe[./]|runtime\.|testing\.)/.test(line)) || stack[0];
 }
 
 // short is a line of a stack without the folders of the function and the file.
@@ -254,7 +263,7 @@ function showSites(s) {
     const made = make("li");
     made.append(make("p", `${bytes(site.in_use_bytes)} in ${count(site.blocks)} ${site.blocks === 1 ? "block" : "blocks"}` +
       (site.tag ? ", tag " + site.tag : "") + (site.tenant ? ", tenant " + site.tenant : "")),
-      details("site " + site.tenant + "\n" + site.tag + "\n" + site.stack.join("\n"), short(site.stack[0]), site.stack.join("\n")));
+      details("site " + site.tenant + "\n" + site.tag + "\n" + site.stack.join("\n"), short(callerOf(site.stack)), site.stack.join("\n")));
     return made;
   }), "Nothing is held.");
 }
@@ -313,7 +322,7 @@ function blockItem(m, block) {
   made.append(make("p", `${size} at 0x${block.address.toString(16)}, ${block.state}` + (block.tag ? ", tag " + block.tag : "") +
     (block.tenant ? ", tenant " + block.tenant : "") + (block.since ? ", since " + new Date(block.since).toLocaleTimeString() : "")));
   const stack = block.stack ? m.stacks[block.stack - 1].map((f) => `${f.function} (${f.file}:${f.line})`) : [];
-  if (stack.length) made.append(details("block " + block.address, short(stack[0]), stack.join("\n")));
+  if (stack.length) made.append(details("block " + block.address, short(callerOf(stack)), stack.join("\n")));
   else made.append(make("p", "The stack was not sampled.", "quiet"));
   return made;
 }

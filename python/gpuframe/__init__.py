@@ -14,6 +14,7 @@ Tables and columns speak DLPack, the CUDA array interface and Arrow's C Device
 interface. Shared memory stays alive as long as one of the libraries holds it.
 """
 
+from .charts import Chart
 from .column import Column
 from .devices import (Budget, Device, MemoryInfo, budget, device, device_memory, devices, set_budget,
                       set_default_device)
@@ -26,6 +27,7 @@ from .expressions import count_rows as len
 from .files import read_csv, read_ipc, read_parquet
 from .folders import Folder
 from .lazy import GroupBy, LazyFrame, Profile, concat
+from .progress import Progress, report_progress, show_progress
 from .sharing import Client, Server, SharedTable, connect, serve
 from .sources import from_arrow, from_columns, from_pandas, from_polars, scan_csv, scan_delta, scan_iceberg, scan_ipc, scan_ndjson, scan_parquet, set_object_cache
 from .statements import SQLContext, sql
@@ -34,11 +36,11 @@ from .table import Schema, Table
 __version__ = "0.1.0"
 
 __all__ = [
-    "AccessError", "AddressInUseError", "ArgumentError", "Budget", "BudgetError", "CallError", "Client", "Column", "ColumnNotFoundError", "Device", "DeviceError",
+    "AccessError", "AddressInUseError", "ArgumentError", "Budget", "BudgetError", "CallError", "Chart", "Client", "Column", "ColumnNotFoundError", "Device", "DeviceError",
     "ExchangeError", "Expr", "FileError", "Folder", "GpuframeError", "GroupBy", "InternalError", "InvalidDataError", "LazyFrame", "MemoryInfo",
-    "MissingFileError", "NotAvailableError", "NotConnectedError", "OutOfMemoryError", "Problem", "Profile", "QueryError", "RangeError",
+    "MissingFileError", "NotAvailableError", "NotConnectedError", "OutOfMemoryError", "Problem", "Profile", "Progress", "QueryError", "RangeError",
     "ReleasedError", "SQLContext", "Schema", "Server", "SharedTable", "Table", "UnsupportedError", "WrongTypeError", "budget", "coalesce", "col", "concat",
     "concat_list", "concat_str", "connect", "corr", "cov", "device", "device_memory", "devices", "element", "format", "from_arrow", "from_columns", "from_pandas", "from_polars", "len",
     "lit", "map_batches", "max_horizontal", "min_horizontal", "read_csv", "read_ipc", "read_parquet", "regression_intercept", "regression_r2", "regression_slope",
-    "scan_csv", "scan_delta", "scan_iceberg", "scan_ipc", "scan_ndjson", "scan_parquet", "serve", "set_budget", "set_default_device", "set_object_cache", "sql", "when",
+    "report_progress", "scan_csv", "scan_delta", "scan_iceberg", "scan_ipc", "scan_ndjson", "scan_parquet", "serve", "set_budget", "set_default_device", "set_object_cache", "show_progress", "sql", "when",
 ]

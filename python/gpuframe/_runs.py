@@ -15,22 +15,24 @@ from ._library import library
 from ._native import Handle
 from .devices import Budget, Manager
 from .errors import CallError
+from .progress import Watch
 from .table import Table
 
 #: The milliseconds of one wait. A run that ends meanwhile ends the wait.
 WAIT = 50
 
-HAS_TABLE, ENDED = 1, 2
+CONTINUES, HAS_TABLE, ENDED = 0, 1, 2
 
 
 class Run(Handle):
     """A run. It is cancelled by its release, which waits for its end."""
 
-    __slots__ = ("_kept", "_functions", "_begun", "answer")
+    __slots__ = ("_kept", "_functions", "_begun", "_watch", "answer")
 
     _kept: Any
     _functions: Sequence[BatchFunction]
     _begun: list[tuple[BatchFunction, tuple[Budget, ...]]]
+    _watch: Watch
     answer: dict[str, Any]
 
     @classmethod
@@ -39,6 +41,7 @@ class Run(Handle):
         handles = (ctypes.c_uint64 * len(tables))(*[each._handle() for each in tables])
         made = cls.__new__(cls)
         made._kept, made._functions, made.answer = (manager, tuple(tables), query), functions, {}
+        made._watch = Watch()
         made._begun = [(each, each.begin(manager)) for each in functions]
         called = (ctypes.c_uint64 * len(functions))(*[each.used_by(manager) for each in functions])
         handle = ctypes.c_uint64()
@@ -62,7 +65,7 @@ class Run(Handle):
         """Return the next table, or None at the end, after which there is the answer."""
         status, handle, answer = ctypes.c_int32(), ctypes.c_uint64(), ctypes.c_void_p()
         while True:
-            table = None
+            table, answer.value = None, None  # the answer of the wait before is freed
             try:
                 library.run_wait(self._handle(), WAIT, ctypes.byref(status), ctypes.byref(handle), ctypes.byref(answer))
             except CallError as error:
@@ -73,6 +76,8 @@ class Run(Handle):
                     table = Table._wrap(handle.value, self._kept[0])
             if status.value == HAS_TABLE:
                 return table
+            if status.value == CONTINUES:
+                self._watch.at(json.loads(text))
             if status.value == ENDED:
                 self.answer = json.loads(text)
                 return None
@@ -87,6 +92,7 @@ class Run(Handle):
                 yield made
         finally:
             self._end()
+            self._watch.end()
 
     def only(self) -> Optional[Table]:
         """Return the last table, if there is one, at the end of the run."""

@@ -15,6 +15,7 @@ from ._library import library
 from ._native import Tensor
 from ._tensors import CUDA
 from ._verbs import Verbs
+from .charts import Chart
 from .column import Column
 from .devices import Device, Place, device, place
 from .errors import ArgumentError, ColumnNotFoundError, RangeError, WrongTypeError
@@ -402,6 +403,13 @@ class Table(Verbs, Held, Tensor):
         """
         columns = self.to_pydict()
         return [dict(zip(columns, row)) for row in zip(*columns.values())] if columns else [{} for _ in range(len(self))]
+
+    def chart(self, mark: str, x: str, y: Optional[str] = None, *, color: Optional[str] = None, title: str = "", width: int = 640, height: int = 360) -> Chart:
+        """Draw columns: mark is "line", "bar", "points", or "histogram" of x alone. A notebook shows the chart.
+
+        Rows with a null or infinite value are left out. At most 10,000 rows are drawn, except in a histogram.
+        """
+        return Chart._of(self._handle(), mark, x, y, color, title, width, height)
 
     def __repr__(self) -> str:
         if self.released:

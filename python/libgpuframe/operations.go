@@ -122,6 +122,10 @@ func (o operation) on(ctx context.Context, q gpuframe.Query, r *run) error {
 	if o.BatchRows != 0 {
 		options = append(options, gpuframe.BatchRows(o.BatchRows))
 	}
+	options = append(options, gpuframe.Progress(func(rows, total int64) {
+		r.rows.Store(rows)
+		r.ofRows.Store(total)
+	}))
 	if !o.Profile {
 		return do(ctx, o, q, r, options)
 	}

@@ -7,11 +7,13 @@ import "C"
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/pace"
 	"github.com/gpuframe/gpuframe/internal/query/querydata"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -24,6 +26,25 @@ type run struct {
 	// answer and err are set before the channel is closed.
 	answer runAnswer
 	err    error
+	// rows and ofRows are the progress of the query. ofRows is negative if it is not known.
+	rows, ofRows atomic.Int64
+	begun        time.Time
+}
+
+// progressAnswer is the progress of a run that has not ended.
+type progressAnswer struct {
+	Rows      int64   `json:"rows"`
+	OfRows    int64   `json:"of_rows"`
+	Elapsed   float64 `json:"elapsed"`
+	PerSecond float64 `json:"per_second"`
+	Left      float64 `json:"left"`
+	Text      string  `json:"text"`
+}
+
+// progress returns the progress. Times are in seconds.
+func (r *run) progress() progressAnswer {
+	p := pace.Of(r.rows.Load(), r.ofRows.Load(), time.Since(r.begun))
+	return progressAnswer{p.Rows, p.OfRows, p.Elapsed.Seconds(), p.PerSecond, p.Left.Seconds(), p.String()}
 }
 
 // runAnswer is the result of an operation other than tables.
@@ -96,7 +117,8 @@ func gpuframe_query(h C.uint64_t, action, document *C.char, tables *C.uint64_t, 
 // start runs an operation, and releases what it uses at its end.
 func start(q gpuframe.Query, o operation, release func()) *run {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &run{cancel: cancel, tables: make(chan *buffer.Buffer)}
+	r := &run{cancel: cancel, tables: make(chan *buffer.Buffer), begun: time.Now()}
+	r.ofRows.Store(-1)
 	go func() {
 		defer close(r.tables)
 		defer cancel()
@@ -134,7 +156,7 @@ const (
 )
 
 // gpuframe_run_wait waits for the next table of a run or for its end, and for some
-// milliseconds at most: then the status is 0. The status is 1 with a table, and 2 at the
+// milliseconds at most: then the status is 0, with the progress as answer. The status is 1 with a table, and 2 at the
 // end, with the answer. The error is that of the run. Waits are short so that Python can
 // handle signals between them.
 //
@@ -156,7 +178,7 @@ func gpuframe_run_wait(h C.uint64_t, milliseconds C.int64_t, status *C.int32_t, 
 			*status, *answer = runEnded, encoded(r.answer)
 			return r.err
 		case <-timeout.C:
-			*status = runContinues
+			*status, *answer = runContinues, encoded(r.progress())
 			return nil
 		}
 	})

@@ -8,8 +8,8 @@ import gpuframe
 #: From the library in C up to queries.
 ORDER = """
 errors _types _literals _floats _times _library _native _held devices
-_tensors _arrow _arrays _elements _functions _values column _columns _verbs table
-files folders sharing _calls _runs expressions lazy sources statements preprocessing loaders dbapi __init__ __main__
+_tensors _arrow _arrays _elements _functions _values column _columns _verbs charts table
+files folders sharing _calls progress _runs expressions lazy sources statements preprocessing loaders dbapi __init__ __main__
 """.split()
 
 #: A method that makes an object of a later module imports it when it is called.

@@ -378,7 +378,7 @@ func compareTimes(t *testing.T, g *timeGenerator, e *gpuframe.Engine, p *peer, r
 		list = append(list, x.of.As(fmt.Sprint("x", n)))
 		texts = append(texts, x.sql)
 	}
-	frame, err := e.Records(record.Schema(), record).Select(list...).Collect(t.Context())
+	frame, err := e.Records(record.Schema(), record).Select(list).Collect(t.Context())
 	require.NoError(t, err, "table %d", seed)
 	got, err := frame.Record(t.Context())
 	require.NoError(t, err)

@@ -146,7 +146,7 @@ func compareWindows(t *testing.T, g *rand.Rand, e *gpuframe.Engine, p *peer, rec
 			list = append(list, c.of.As(fmt.Sprint("x", n)))
 			texts = append(texts, c.sql)
 		}
-		frame, err := e.Records(record.Schema(), record).Select(list...).Collect(t.Context())
+		frame, err := e.Records(record.Schema(), record).Select(list).Collect(t.Context())
 		require.NoError(t, err)
 		got, err := frame.Record(t.Context())
 		require.NoError(t, err)

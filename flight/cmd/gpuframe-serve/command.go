@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -25,6 +26,8 @@ type flags struct {
 	listen, device, budget, clients, certificate, key string
 	tables, files                                     []string
 	anonymous                                         bool
+	health                                            string
+	drain                                             time.Duration
 	limits                                            flight.Limits
 }
 
@@ -37,7 +40,12 @@ func newCommand() *cobra.Command {
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true, // main prints them
+		Long: "Serve tables and queries over Arrow Flight.\n\nEach flag has a variable of the environment, which counts if the flag is not given: --listen is " + prefix + "LISTEN.\n" +
+			"A flag that may be repeated has a value in each line of its variable.",
 		RunE: func(command *cobra.Command, _ []string) error {
+			if err := fromEnvironment(command.Flags(), os.Environ()); err != nil {
+				return err
+			}
 			return f.serve(command.Context(), func(address net.Addr) {
 				fmt.Fprintf(command.OutOrStdout(), "listening on %s\n", address)
 			})
@@ -53,6 +61,8 @@ func newCommand() *cobra.Command {
 	set.BoolVar(&f.anonymous, "anonymous", false, "listen on other addresses than this machine's without clients")
 	set.StringVar(&f.certificate, "certificate", "", "a file with the server's certificate, for TLS")
 	set.StringVar(&f.key, "key", "", "a file with the key of the certificate")
+	set.StringVar(&f.health, "health", "", "an address for GET /healthz and /readyz over HTTP, :8816 for example; without it there is no such server")
+	set.DurationVar(&f.drain, "drain", 30*time.Second, "how long calls that run may go on after SIGTERM or an interrupt")
 	set.IntVar(&f.limits.Streams, "streams", 0, "calls that run at a time for each client (default 64)")
 	set.IntVar(&f.limits.Tables, "tables", 0, "tables that each client may upload (default 64)")
 	set.DurationVar(&f.limits.Idle, "idle", 0, "how long to wait for a client to take or send a message (default 1m)")
@@ -66,6 +76,11 @@ func (f *flags) serve(ctx context.Context, listening func(net.Addr)) (err error)
 	if err != nil {
 		return err
 	}
+	health, err := startHealth(f.health)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, health.stop()) }()
 	engine, err := f.open()
 	if err != nil {
 		return err
@@ -89,8 +104,20 @@ func (f *flags) serve(ctx context.Context, listening func(net.Addr)) (err error)
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // Close returns its error again below
-	defer stop()
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		health.ready.Store(false)
+		draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.drain)
+		defer cancel()
+		_ = server.Shutdown(draining) // Close returns its error again below
+	})
+	defer func() {
+		if !stop() {
+			<-stopped
+		}
+	}()
+	health.ready.Store(true)
 	listening(listener.Addr())
 	return server.Serve(listener)
 }

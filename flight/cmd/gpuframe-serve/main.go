@@ -9,7 +9,9 @@
 // --anonymous allows other addresses. Clients may read files with their queries only below
 // the folders of --files.
 //
-// An interrupt ends the calls that run, releases their memory, and ends the program.
+// After SIGTERM or an interrupt the program takes no more calls, /readyz of --health answers 503, and calls that run
+// may go on for --drain. A second one ends the program immediately. Each flag has a variable of the environment:
+// GPUFRAME_SERVE_LISTEN is --listen.
 package main
 
 import (
@@ -23,6 +25,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the next signal ends the process
 	if err := newCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "gpuframe-serve:", err)
 		os.Exit(1)

@@ -36,6 +36,15 @@ func Unknown(kind, name string, candidates []string) string {
 	return fmt.Sprintf("no %s is called %q: there are %s", kind, name, text)
 }
 
+// Meant is Unknown for a name of another system that means one of the candidates, which is the one the message
+// names: no function is called "average": did you mean "mean"? An empty meaning is not known.
+func Meant(kind, name, meaning string, candidates []string) string {
+	if meaning == "" {
+		return Unknown(kind, name, candidates)
+	}
+	return fmt.Sprintf("no %s is called %q: did you mean %q?", kind, name, meaning)
+}
+
 // Closest returns the distinct candidates, ordered by their distance from name. A
 // change of letter case counts little. Candidates at the same distance keep their
 // order.

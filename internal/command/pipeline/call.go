@@ -6,7 +6,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/gpuframe/gpuframe/internal/base/names"
 	"github.com/gpuframe/gpuframe/internal/expr/catalog"
 )
 
@@ -19,9 +18,12 @@ func isCallable(word string) bool {
 func (p *parser) call(name token) *node {
 	known := catalog.Named(name.value)
 	if len(known) == 0 {
-		p.fail(name.begin, "%s", names.Unknown("function", name.value, Functions()))
+		p.fail(name.begin, "%s", unknown("function", name.value, Functions()))
 	}
 	var order *node
+	if p.star(name) {
+		return call(name.begin, "count_rows")
+	}
 	arguments := p.arguments(func(p *parser, i int) *node {
 		n := p.argument(known, i)
 		if p.acceptWords("order", "by") { // behind the last argument
@@ -44,6 +46,20 @@ func (p *parser) call(name token) *node {
 		return order
 	}
 	return n
+}
+
+// star reads the argument (*) of a function of rows: count(*) is count().
+func (p *parser) star(name token) bool {
+	if !p.peek().matches("(") || !p.tokens[p.at+1].matches("*") {
+		return false
+	}
+	if f, _ := catalog.Lookup(name.value, 0); f.Name != "count_rows" {
+		p.fail(p.tokens[p.at+1].begin, "%s has no form with *, which is for count: give a column", name.value)
+		return true
+	}
+	p.at += 2
+	p.expect(")")
+	return true
 }
 
 // argument reads an argument with a number.

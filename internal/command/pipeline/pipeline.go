@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/internal/expr/catalog"
 	"github.com/gpuframe/gpuframe/internal/query/querydata"
 )
 
@@ -38,8 +38,9 @@ func Parse(source, text string) (Pipeline, error) {
 // ParseVerb reads what follows the name of a verb.
 func ParseVerb(source, verb, text string) (Pipeline, error) {
 	p := newParser(source, text)
+	verb, _ = catalog.VerbNamed(verb, "")
 	if verbs[verb] == nil {
-		p.fail(0, "%s", names.Unknown("verb", verb, Verbs()))
+		p.fail(0, "%s", unknown("verb", verb, Verbs()))
 		return Pipeline{}, p.err
 	}
 	s := p.step(0, verb)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/internal/expr/catalog"
 )
 
 // Verbs returns the names of the verbs, sorted.
@@ -30,15 +31,24 @@ func init() { // verbs have pipelines of verbs within them
 // verb reads a verb with its name.
 func (p *parser) verb() *step {
 	t := p.next()
-	if t.kind == word && verbs[t.value] != nil {
-		return p.step(t.begin, t.value)
+	name, twoWords := catalog.VerbNamed(t.value, p.peek().value)
+	if t.kind == word && verbs[name] != nil {
+		if twoWords {
+			p.next()
+		}
+		return p.step(t.begin, name)
 	}
 	unexpected := ""
 	if t.kind != word {
 		unexpected = fmt.Sprintf("found %v, expected a verb: ", t)
 	}
-	p.fail(t.begin, "%s%s", unexpected, names.Unknown("verb", t.value, Verbs()))
+	p.fail(t.begin, "%s%s", unexpected, unknown("verb", t.value, Verbs()))
 	return nil
+}
+
+// unknown is the message about a name that no function or no verb has.
+func unknown(kind, name string, known []string) string {
+	return names.Meant(kind, name, catalog.Meaning(name, known), known)
 }
 
 // expressions reads a verb with a list of expressions.

@@ -36,7 +36,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 			Python: "bitwise_xor()", PythonDoc: "The bits that an odd number of values has."},
 	}},
 	{Operands: "numbers, bools, decimals", Result: "float64; of decimals a decimal with [four more digits](expressions.md#decimals)", Null: "no values; a mean of more than 38 digits", Functions: []Function{
-		{Name: "mean", Aliases: []string{"avg"}, Doc: "Mean is the arithmetic mean. That of decimals has four more digits behind the point, of at most 38, and is rounded half away from zero.",
+		{Name: "mean", Aliases: []string{"avg"}, GoAliases: []string{"Avg"}, Doc: "Mean is the arithmetic mean. That of decimals has four more digits behind the point, of at most 38, and is rounded half away from zero.",
 			Python: "mean()", PythonDoc: "The arithmetic mean. That of decimals is a decimal with four more digits."},
 	}},
 	{Operands: "any", Result: "the same", Null: "no values", Functions: []Function{

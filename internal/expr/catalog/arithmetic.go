@@ -9,7 +9,7 @@ var forms = Section{"Columns and literals", Form, "yes", []Row{
 		{Name: "literal", Go: "Lit", Variant: "LitOf", Free: true, Parameters: params{{Name: "value", Type: Literal}}, Call: ByHand, Python: "lit"},
 	}},
 	{Operands: "any", Result: "the same", Functions: []Function{
-		{Name: "as", Parameters: params{{Name: "name", Type: Text}}, Call: ByHand,
+		{Name: "as", GoAliases: []string{"Alias"}, Parameters: params{{Name: "name", Type: Text}}, Call: ByHand,
 			Python: "alias(name: str)", PythonDoc: "Give the result a name. Without one it has that of the first column in the expression."},
 	}},
 	{Operands: "any two types that convert", Result: "the type", Null: "a value that the type does not hold", Fuses: "yes; strings to floats and timestamps: no", Functions: []Function{

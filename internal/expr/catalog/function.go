@@ -15,6 +15,8 @@ type Function struct {
 	// Aliases are further names on the command line: those of SQL, if they mean exactly the same.
 	// A function with the name of an alias may exist, if it takes other numbers of arguments.
 	Aliases []string
+	// GoAliases are further names in package gpuframe.
+	GoAliases []string
 	// Parameters are in the order of the arguments. The first one of a method is the expression
 	// itself; entries leave it out.
 	Parameters []Parameter

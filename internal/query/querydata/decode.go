@@ -12,7 +12,6 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
-	"github.com/gpuframe/gpuframe/internal/base/names"
 )
 
 // Version is the version of the format.
@@ -123,7 +122,7 @@ func (d *decoder) step(o *object) gpuframe.Query {
 		return gpuframe.Query{}
 	}
 	if !ok {
-		d.fail(name.place, "%s", names.Unknown("verb", fmt.Sprint(name.data), Verbs()))
+		d.fail(name.place, "%s", unknownName("verb", name, verbs))
 		return gpuframe.Query{}
 	}
 	inputs := d.inputs(o.member("inputs"))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/internal/expr/catalog"
 )
 
 // deepest is the limit of expressions within expressions.
@@ -39,6 +40,12 @@ func expressions(list []gpuframe.Expr) []gpuframe.Expression {
 
 var functions map[string]function
 
+// unknownName is the message about a name that no function or no verb has.
+func unknownName[T any](kind string, name value, known map[string]T) string {
+	candidates, text := slices.Sorted(maps.Keys(known)), fmt.Sprint(name.data)
+	return names.Meant(kind, text, catalog.Meaning(text, candidates), candidates)
+}
+
 func init() { // a function's expressions refer to functions
 	functions = catalogued()
 	functions["literal"] = function{0, 0, func(o *object, _ []gpuframe.Expr) gpuframe.Expr { return o.literal() }}
@@ -58,7 +65,7 @@ func (o *object) call(arguments []gpuframe.Expr) gpuframe.Expr {
 
 // window reads the rows of a window.
 func (o *object) window() gpuframe.Window {
-	w := gpuframe.By(expressions(o.member("by").expressionList())...)
+	w := gpuframe.By(expressions(o.member("by").expressionList()))
 	if order := o.member("order"); !order.missing() {
 		w = w.OrderBy(order.orderings()...)
 	}
@@ -118,7 +125,7 @@ func (v value) expression() gpuframe.Expr {
 		return gpuframe.Expr{}
 	}
 	if !ok {
-		v.reading.fail(name.place, "%s", names.Unknown("function", fmt.Sprint(name.data), slices.Sorted(maps.Keys(functions))))
+		v.reading.fail(name.place, "%s", unknownName("function", name, functions))
 		return gpuframe.Expr{}
 	}
 	if v.reading.depth++; v.reading.depth > deepest {

@@ -53,7 +53,7 @@ var verbs = map[string]verb{
 	"given": {0, 0, (*decoder).given}, "table": {0, 0, (*decoder).table}, "parquet": {0, 0, (*decoder).parquet}, "csv": {0, 0, (*decoder).csv},
 	"json_lines": {0, 0, (*decoder).jsonLines}, "ipc": {0, 0, (*decoder).ipc}, "delta": {0, 0, (*decoder).delta}, "iceberg": {0, 0, (*decoder).iceberg},
 
-	"filter": listed("conditions", gpuframe.Query.Filter), "select": listed("expressions", gpuframe.Query.Select),
+	"filter": listed("conditions", gpuframe.Query.Filter), "select": listed("expressions", func(q gpuframe.Query, list ...gpuframe.Expression) gpuframe.Query { return q.Select(list) }),
 	"with": listed("expressions", gpuframe.Query.With),
 	"require": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.Require(o.member("condition").expression(), &RequirementError{o.member("message").textOr("")})
@@ -84,7 +84,7 @@ var verbs = map[string]verb{
 		return q.SampleRows(o.member("n").integer(), sampleOptions(o))
 	}),
 	"resample": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
-		windows := q.Resample(o.member("at").expression(), every(o), expressions(o.member("by").expressionList())...)
+		windows := q.Resample(o.member("at").expression(), every(o), expressions(o.member("by").expressionList()))
 		if span := o.member("span"); !span.missing() {
 			windows = windows.Span(span.scalar())
 		}
@@ -246,7 +246,7 @@ func rename(o *object, q gpuframe.Query) gpuframe.Query {
 
 // grouped divides the rows by the members keys and drop_nulls.
 func grouped(o *object, q gpuframe.Query) gpuframe.Grouped {
-	g := q.GroupBy(expressions(o.member("keys").expressionList())...)
+	g := q.GroupBy(expressions(o.member("keys").expressionList()))
 	if o.member("drop_nulls").flag() {
 		g = g.DropNulls()
 	}

@@ -29,7 +29,7 @@ type Level struct {
 var Levels = []Level{
 	{"leaves", []string{
 		"internal/ptx",
-		"internal/base/address", "internal/base/callstack", "internal/base/cancel", "internal/base/fielderror", "internal/base/forks", "internal/base/names", "internal/base/release",
+		"internal/base/address", "internal/base/callstack", "internal/base/cancel", "internal/base/fielderror", "internal/base/forks", "internal/base/names", "internal/base/pace", "internal/base/release",
 		"internal/arrays/arraybits", "internal/arrays/arraytext", "internal/arrays/arrowipc", "internal/arrays/format", "internal/arrays/govalue", "internal/arrays/layout", "internal/arrays/rows", "internal/arrays/schemajson",
 		"internal/driver/devicecode", "internal/driver/devicestore", "internal/driver/nvrtc", "internal/driver/nvtx", "internal/driver/streamcopy",
 		"internal/exchange/nccl", "internal/exchange/ranks",
@@ -37,7 +37,7 @@ var Levels = []Level{
 		"internal/expr/catalog", "internal/expr/exprtree", "internal/expr/function",
 		"internal/op/aggregate", "internal/op/lookback", "internal/op/parallel", "internal/op/strategy",
 		"internal/testing/explore", "internal/testing/lint",
-		"internal/text/apiterms", "internal/text/regex", "internal/text/render", "internal/text/textvalue",
+		"internal/chart", "internal/text/apiterms", "internal/text/regex", "internal/text/render", "internal/text/textvalue",
 		"objectstore",
 		"sql/parse", "sql/tree",
 	}},
@@ -63,7 +63,7 @@ var Levels = []Level{
 	{"frame", []string{"."}},
 	{"formats of tables", []string{"tableformat"}},
 	{"frame adapters", []string{"internal/query/querydata", "learn", "observe", "sql"}},
-	{"programs", []string{"arrow18", "beam", "bench", "cmd", "distribution", "examples", "flight", "internal/command", "lake", "python", "tools", "internal/testing"}},
+	{"programs", []string{"arrow18", "beam", "bench", "cmd", "distribution", "docs/tutorial", "examples", "flight", "internal/command", "lake", "python", "tools", "internal/testing"}},
 }
 
 // TestFolders hold support for tests. Outside of tests only they and programs import them.

@@ -74,7 +74,7 @@ func (g *generator) selection(s state) state {
 			columns = append(columns, c)
 		}
 	}
-	return g.projected(s.then(s.query.Select(list...), project(s.table, columns), "Select(%v)", list), s, columns)
+	return g.projected(s.then(s.query.Select(list), project(s.table, columns), "Select(%v)", list), s, columns)
 }
 
 func (g *generator) with(s state) state {

@@ -129,7 +129,7 @@ func (g *generator) pivot(s state) state {
 	for i, value := range values {
 		aggregates[i] = a.sql(on.sql+" is not distinct from "+literalSQL(on.kind, value), "")
 	}
-	result := s.then(s.query.GroupBy(list...).Pivot(on.expr, typed, a.expr), pivoted, "GroupBy(%v).Pivot(%v, %v, %v)", list, on, values, a.expr)
+	result := s.then(s.query.GroupBy(list).Pivot(on.expr, typed, a.expr), pivoted, "GroupBy(%v).Pivot(%v, %v, %v)", list, on, values, a.expr)
 	result = g.groupedSQL(result, s, keys, false, aggregates)
 	// The columns have names that further verbs may make again.
 	for _, name := range names {

@@ -70,7 +70,7 @@ func (g *generator) group(s state) state {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	by := s.query.GroupBy(list...)
+	by := s.query.GroupBy(list)
 	if drop {
 		by = by.DropNulls()
 	}
@@ -110,7 +110,7 @@ func (g *generator) whole(s state) state {
 		table.Columns = append(table.Columns, Column{Name: name, Kind: a.kind})
 		table.Rows[0] = append(table.Rows[0], a.model(s.table.Rows))
 	}
-	next := s.then(s.query.Select(list...), table, "Select(%v)", list)
+	next := s.then(s.query.Select(list), table, "Select(%v)", list)
 	columns := make([]string, len(list))
 	for i, text := range inSQL(aggregations, "") {
 		columns[i] = fmt.Sprintf("cast(%s as %s) as %s", text, sqlTypes[table.Columns[i].Kind], quoted(table.Columns[i].Name))
@@ -125,7 +125,7 @@ func (g *generator) window(s state) state {
 		keys, list = nil, nil
 	}
 	a, name := g.draw(s.table).aggregation(), g.newName()
-	window := func() gpuframe.Expr { return a.expr.Over(gpuframe.By(list...)) }
+	window := func() gpuframe.Expr { return a.expr.Over(gpuframe.By(list)) }
 	value := ofPartitions(s.table.Rows, keys, a.model)
 	with := []gpuframe.Expression{window().As(name)}
 	columns := append(kept(s.table), computed{Column{Name: name, Kind: a.kind}, value, a.sql("", " over ("+partitionSQL(keys)+")")})
@@ -134,7 +134,7 @@ func (g *generator) window(s state) state {
 		count := func(rows []Row) any {
 			return int64(len(slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return value(row) == nil })))
 		}
-		with = append(with, window().IsValid().As(name+"valid"), window().Count().Over(gpuframe.By(outerList...)).As(name+"count"))
+		with = append(with, window().IsValid().As(name+"valid"), window().Count().Over(gpuframe.By(outerList)).As(name+"count"))
 		columns = append(columns,
 			computed{Column{Name: name + "valid", Kind: Bool}, func(row Row) any { return value(row) != nil }, ""},
 			computed{Column{Name: name + "count", Kind: Int64}, ofPartitions(s.table.Rows, outer, count), ""})

@@ -97,7 +97,7 @@ func (g *generator) ordered(s state) state {
 			values[numberOf(row)] = f.model(rows, i)
 		}
 	}
-	window := gpuframe.By(list...).OrderBy(k.ordering())
+	window := gpuframe.By(list).OrderBy(k.ordering())
 	text := fmt.Sprintf("%s over (%s order by %s)", f.sql, partitionSQL(keys), f.order)
 	columns := append(kept(s.table), computed{Column: Column{Name: name, Kind: f.kind}, sql: text})
 	next := s.then(s.query.With(f.expr.Over(window).As(name)), added(s, name, f.kind, values), "With(%v over %v order by %v as %s)", f.expr, list, k, name)

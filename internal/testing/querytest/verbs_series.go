@@ -27,7 +27,7 @@ func (g *generator) partitions(s state) (window gpuframe.Window, key sortKey, pa
 	for _, rows := range groups {
 		parts = append(parts, sorted(rows, []sortKey{key}))
 	}
-	return gpuframe.By(list...).OrderBy(key.ordering()), key, parts, true
+	return gpuframe.By(list).OrderBy(key.ordering()), key, parts, true
 }
 
 // added adds a column of values of numbered rows.
@@ -274,6 +274,6 @@ func (g *generator) resample(s state) state {
 		order = append(order, sortKey{expression: g.draw(resampled).at(i)})
 	}
 	resampled.Rows = sorted(resampled.Rows, order)
-	q := s.query.Resample(at.As(name), every, list...).Agg(a.expr.As(name + "of"))
+	q := s.query.Resample(at.As(name), every, list).Agg(a.expr.As(name + "of"))
 	return s.then(q, resampled, "Resample(%v, %d by %v: %v as %s)", at, every, list, a.expr, name)
 }

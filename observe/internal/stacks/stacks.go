@@ -66,6 +66,20 @@ func isHidden(function string) bool {
 	return false
 }
 
+// IsCaller reports whether a function is of the program that uses gpuframe: not of the module, unless it is a test
+// outside of its package, and not of the runtime or of package testing.
+func IsCaller(function string) bool {
+	if strings.HasPrefix(function, "runtime.") || strings.HasPrefix(function, "testing.") {
+		return false
+	}
+	path, below := strings.CutPrefix(function, module)
+	if !below {
+		return !strings.HasPrefix(function, strings.TrimSuffix(module, "/")+".")
+	}
+	name, _, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ".")
+	return strings.HasSuffix(name, "_test")
+}
+
 // Text returns two lines for each frame, in the format of a panic.
 func Text(frames []runtime.Frame, indentation string) string {
 	var b strings.Builder

@@ -29,6 +29,23 @@ func TestIsHidden(t *testing.T) {
 	}
 }
 
+func TestIsCaller(t *testing.T) {
+	for function, want := range map[string]bool{
+		"main.main":                                     true,
+		"example.com/service.(*Report).load":            true,
+		"net/http.HandlerFunc.ServeHTTP":                true,
+		"github.com/gpuframe/gpuframe.Query.Collect":    false,
+		"github.com/gpuframe/gpuframer/report.Run":      true,
+		module + "buffer.FromRecord":                    false,
+		module + "observe_test.loadPrices":              true,
+		module + "kernels/group.By[go.shape.string]":    false,
+		"github.com/gpuframe/gpuframe_test.TestX.func1": true,
+		"runtime.goexit":                                false,
+	} {
+		assert.Equal(t, want, IsCaller(function), function)
+	}
+}
+
 func TestFrames(t *testing.T) {
 	assert.Empty(t, Frames(nil))
 	// The frame of this test belongs to the package itself, so it is hidden.

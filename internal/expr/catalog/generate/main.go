@@ -26,8 +26,10 @@ type file struct {
 
 var files = []file{
 	{"functions.gen.go", goFunctions},
+	{"aliases.gen.go", goAliases},
 	{"internal/query/querydata/functions.gen.go", documentFunctions},
 	{"docs/functions.md", page},
+	{"docs/coming-from.md", otherNames},
 	{"python/gpuframe/_functions.py", pythonFunctions},
 }
 

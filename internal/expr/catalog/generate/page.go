@@ -22,6 +22,9 @@ func page(root string) (string, error) {
 			return "", err
 		}
 	}
+	if text, err = replaceTable(text, "verbs", verbs()); err != nil {
+		return "", err
+	}
 	return replaceTable(text, "aliases", aliases())
 }
 
@@ -37,6 +40,15 @@ func replaceTable(text, title, table string) (string, error) {
 		return "", fmt.Errorf("the lines %q and %q are missing", strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
 	return before + begin + table + end + after, nil
+}
+
+// verbs returns the table of the further names of verbs.
+func verbs() string {
+	text := "| verb | further names | in Go |\n| --- | --- | --- |\n"
+	for _, v := range catalog.Verbs() {
+		text += fmt.Sprintf("| `%s` | `%s` | `%s` |\n", v.Name, strings.Join(v.Aliases, "`, `"), strings.Join(append([]string{v.Go}, v.GoAliases()...), "`, `"))
+	}
+	return text
 }
 
 // aliases returns the table of the further names of functions.

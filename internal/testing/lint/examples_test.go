@@ -1,0 +1,97 @@
+package lint
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// mostWithoutExample is the number of exported names of the root that no example, tutorial or program names. It only
+// falls; go test ./internal/testing/lint -run Examples -v lists them.
+const mostWithoutExample = 180
+
+// TestExamples has each exported function, method and type of package gpuframe in an example, the tutorial or a
+// program of examples/.
+func TestExamples(t *testing.T) {
+	var text strings.Builder
+	for _, pattern := range []string{"example*_test.go", "docs/tutorial/*_test.go", "examples/*/*.go", "aliases.gen.go"} {
+		paths, err := filepath.Glob(filepath.Join(root, pattern))
+		require.NoError(t, err)
+		require.NotEmpty(t, paths, pattern)
+		for _, path := range paths {
+			contents, err := os.ReadFile(path)
+			require.NoError(t, err)
+			text.Write(contents)
+		}
+	}
+	used := regexp.MustCompile(`[.\[]([A-Z]\w*)`).FindAllStringSubmatch(text.String(), -1)
+	named := map[string]bool{}
+	for _, match := range used {
+		named[match[1]] = true
+	}
+	var missing []string
+	for _, name := range exportedOfRoot(t) {
+		if _, last, ok := strings.Cut(name, "."); !named[last] && ok || !ok && !named[name] {
+			missing = append(missing, name)
+		}
+	}
+	t.Log(len(missing), "without an example:", strings.Join(missing, " "))
+	require.LessOrEqual(t, len(missing), mostWithoutExample, "give the new names an example")
+}
+
+// exportedOfRoot returns the exported functions and types of package gpuframe, and its methods as Type.Method.
+func exportedOfRoot(t *testing.T) (names []string) {
+	paths, err := filepath.Glob(filepath.Join(root, "*.go"))
+	require.NoError(t, err)
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if receiver := receiverOf(d); d.Name.IsExported() && receiver != "" {
+					names = append(names, receiver+"."+d.Name.Name)
+				} else if d.Name.IsExported() && d.Recv == nil {
+					names = append(names, d.Name.Name)
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() {
+						names = append(names, s.Name.Name)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// receiverOf returns the exported type that a method is of.
+func receiverOf(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return ""
+	}
+	kind := f.Recv.List[0].Type
+	if pointer, ok := kind.(*ast.StarExpr); ok {
+		kind = pointer.X
+	}
+	if generic, ok := kind.(*ast.IndexExpr); ok {
+		kind = generic.X
+	}
+	if name, ok := kind.(*ast.Ident); ok && name.IsExported() {
+		return name.Name
+	}
+	return ""
+}
