@@ -55,7 +55,7 @@ var givenArguments = map[string][]any{
 	"Truncate": {"day"}, "FloorTo": {2, "day"}, "CeilTo": {2, "day"}, "RoundTo": {2, "day"}, "LocalTime": {"UTC"}, "InstantIn": {"UTC"},
 	"FormatTime": {"%Y"}, "ParseTime": {"%Y", arrow.FixedWidthTypes.Date32}, "FormatDuration": {"go"}, "ParseDuration": {"go", arrow.FixedWidthTypes.Duration_s},
 	"AddDays": {1}, "AddMonths": {1}, "AddYears": {1}, "AddBusinessDays": {1}, "HasPrefix": {"a"}, "HasSuffix": {"a"}, "Contains": {"a"}, "Find": {"a"}, "CountOf": {"a"},
-	"TrimPrefix": {"a"}, "TrimSuffix": {"a"}, "ExtractRegex": {"a", 0}, "In": {gpuframe.Col("y")},
+	"TrimPrefix": {"a"}, "TrimSuffix": {"a"}, "ExtractRegex": {"a", 0}, "In": {gpuframe.Col("y")}, "Cut": {gpuframe.Col("y")}, "CutLeft": {gpuframe.Col("y")},
 }
 
 // callOf returns a documented function of the columns x and y, which have one type.
@@ -71,6 +71,8 @@ func callWith(t require.TestingT, name string, of arrow.DataType, x, y gpuframe.
 		return gpuframe.Coalesce(x, y)
 	case "If":
 		return gpuframe.If(x.IsNull(), x, y)
+	case "CaseOf":
+		return gpuframe.CaseOf(x.IsNull(), x, y.IsNull(), y, x)
 	case "Least":
 		return gpuframe.Least(x, y)
 	case "Greatest":

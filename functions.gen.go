@@ -302,13 +302,26 @@ func Coalesce(values ...any) Expr { return choice(expr.Coalesce, values) }
 
 // If is a if the condition is true, and b if it is false or null, as CASE of SQL. A nil is the null
 // of the other one's type: If(speed.Lt(0), nil, speed). [Case] has several conditions.
-func If(condition Expression, a, b any) Expr { return choose(condition, a, b) }
+func If(condition Expression, a, b any) Expr { return choose([]any{condition, a, b}) }
+
+// CaseOf is [Case] as a list: pairs of a condition and a value, and the value of all other rows
+// behind them. Hundreds of conditions are one step.
+func CaseOf(values ...any) Expr { return choose(values) }
 
 // Least is the least of the values that are not null.
 func Least(values ...any) Expr { return choice(expr.Min, values) }
 
 // Greatest is the greatest of the values that are not null.
 func Greatest(values ...any) Expr { return choice(expr.Max, values) }
+
+// Cut is the number of the bin of the value, from 0: bin i ends at break i, which belongs to it,
+// and the last bin has all values above the last break. The breaks ascend; they may be expressions,
+// such as quantiles. NaN is in the last bin.
+func (e Expr) Cut(breaks ...any) Expr { return e.cut(breaks, Expr.Le) }
+
+// CutLeft is [Expr.Cut] with breaks that belong to the bins that begin at them: the number of
+// breaks that are not above the value, width_bucket of PostgreSQL.
+func (e Expr) CutLeft(breaks ...any) Expr { return e.cut(breaks, Expr.Lt) }
 
 // Clamp is e, or the bound that it lies beyond.
 func (e Expr) Clamp(low, high any) Expr {
@@ -1132,6 +1145,18 @@ func (e Expr) InterpolateBy(x Expression) Expr { return e.interpolatedBy(x.expre
 // ts.Session(30*time.Minute).Over(By(user).OrderBy(ts)). A row without a value, and the one behind
 // it, begin a session each.
 func (e Expr) Session(gap any) Expr { return e.session(gap) }
+
+// QCut is the number, from 0, of the bin of the value among n bins of about the same number of
+// rows, of all rows or of a partition. The bins end at the quantiles 1/n, 2/n, …, 1, interpolated
+// between two values, which belong to the bins that they end: equal values are in one bin. NaN is
+// in the last one. Other quantiles are breaks of [Expr.Cut]: x.Cut(x.Quantile(0.1),
+// x.Quantile(0.9)).Over(By(key)).
+func (e Expr) QCut(n int) Expr { return e.quantileCut(n) }
+
+// Rescale moves the least value to low and the greatest to high, and those between them in
+// proportion, of all rows or of a partition. If all values are equal, they become low; NaN stays
+// NaN. Package learn fits the same on some rows and applies it to others: learn.FitMinMax.
+func (e Expr) Rescale(low, high float64) Expr { return e.rescale(low, high) }
 
 // CumSum is the sum of the partition's values up to the row. Like all aggregates it skips nulls.
 func (e Expr) CumSum() Expr { return e.Sum().cumulative() }

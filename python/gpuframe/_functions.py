@@ -388,6 +388,10 @@ class Functions(Calls):
         """
         return self._call("session", gap=literal(gap))
 
+    def rescale(self, low: float = 0.0, high: float = 1.0) -> Expr:
+        """The values moved in proportion so that the least becomes ``low`` and the greatest ``high``. Polars has none."""
+        return self._call("rescale", low=float(low), high=float(high))
+
     def cum_sum(self) -> Expr:
         """The sum of the values up to the row. A null row has the sum up to it; Polars' is null."""
         return self._call("cum_sum")

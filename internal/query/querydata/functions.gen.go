@@ -36,9 +36,10 @@
 //	key                map_get
 //	q                  quantile
 //	q, interpolation   quantile_with
-//	n                  largest, smallest, tile, lag, lead, nth, lag_or, lead_or, difference, percent_change
+//	n                  largest, smallest, tile, lag, lead, nth, lag_or, lead_or, difference, percent_change, qcut
 //	order              order_by
 //	gap                session
+//	low, high          rescale
 //	alpha              exponential_mean
 package querydata
 
@@ -126,8 +127,11 @@ func catalogued() map[string]function {
 		"fill_null":    {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FillNull(a[1]) }},
 		"coalesce":     {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Coalesce(operands(a[0:])...) }},
 		"if":           {3, 3, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.If(a[0], a[1], a[2]) }},
+		"case":         {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.CaseOf(operands(a[0:])...) }},
 		"least":        {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Least(operands(a[0:])...) }},
 		"greatest":     {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Greatest(operands(a[0:])...) }},
+		"cut":          {2, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Cut(operands(a[1:])...) }},
+		"cut_left":     {2, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CutLeft(operands(a[1:])...) }},
 		"clamp":        {3, 3, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Clamp(a[1], a[2]) }},
 		"year":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Year() }},
 		"quarter":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Quarter() }},
@@ -386,12 +390,16 @@ func catalogued() map[string]function {
 		"interpolate":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Interpolate() }},
 		"interpolate_by":          {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].InterpolateBy(a[1]) }},
 		"session":                 {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Session(o.member("gap").scalar()) }},
-		"cum_sum":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumSum() }},
-		"cum_product":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumProduct() }},
-		"cum_min":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumMin() }},
-		"cum_max":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumMax() }},
-		"cum_mean":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumMean() }},
-		"cum_count":               {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumCount() }},
+		"qcut":                    {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].QCut(o.member("n").count()) }},
+		"rescale": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].Rescale(o.member("low").number(), o.member("high").number())
+		}},
+		"cum_sum":     {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumSum() }},
+		"cum_product": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumProduct() }},
+		"cum_min":     {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumMin() }},
+		"cum_max":     {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumMax() }},
+		"cum_mean":    {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumMean() }},
+		"cum_count":   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumCount() }},
 		"exponential_mean": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].ExponentialMean(o.member("alpha").number())
 		}},
