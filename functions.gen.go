@@ -29,7 +29,8 @@ func (e Expr) Sub(x any) Expr { return binary(e, x, expr.Expr.Sub) }
 // Mul is e · x.
 func (e Expr) Mul(x any) Expr { return binary(e, x, expr.Expr.Mul) }
 
-// Div is e / x. Integers are divided without a remainder, and by zero gives null.
+// Div is e / x. Integers are divided without a remainder, decimals to a decimal with six or more
+// digits behind the point, rounded half away from zero; by zero gives null.
 func (e Expr) Div(x any) Expr { return binary(e, x, expr.Expr.Div) }
 
 // Mod is the remainder of e / x, with the sign of e.

@@ -117,6 +117,10 @@ class Functions(Calls):
         """
         return self._call("cast", type=type_name(dtype))
 
+    def div(self, other: IntoExpr) -> Expr:
+        """The quotient in the common type: integers are cut off, decimals have six or more digits behind the point. ``/`` is of floats. Polars has none."""
+        return self._call("div", other)
+
     def arctan2(self, x: IntoExpr) -> Expr:
         """The angle of the point (x, self), from -π to π. Polars has ``polars.arctan2``."""
         return self._call("atan2", x)
