@@ -95,7 +95,7 @@ func TestBins(t *testing.T) {
 	})
 }
 
-// quantileBin returns the first bin whose greatest value, a quantile, is not below x.
+// quantileBin returns the first bin that ends, at a quantile, not below x.
 func quantileBin(group []float64, x float64, bins int) int {
 	if slices.ContainsFunc(group, math.IsNaN) { // where NaN is the greatest value
 		group = slices.Clone(group)

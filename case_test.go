@@ -46,7 +46,7 @@ func TestCaseOfManyBranches(t *testing.T) {
 	})
 }
 
-// TestCaseNulls tests the types of values without one, and what is no choice.
+// TestCaseNulls tests the types of values without one and lists of operands that are no choice.
 func TestCaseNulls(t *testing.T) {
 	id := gpuframe.Col("id")
 	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {

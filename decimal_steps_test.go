@@ -192,7 +192,7 @@ func TestTextAsDecimals(t *testing.T) {
 	})
 }
 
-// TestWideDecimals casts decimals of 256 bits, and says what other operations are not defined.
+// TestWideDecimals casts decimals of 256 bits and refuses other operations.
 func TestWideDecimals(t *testing.T) {
 	wide := &arrow.Decimal256Type{Precision: 60, Scale: 3}
 	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "w", Type: wide, Nullable: true}, {Name: "i", Type: arrow.PrimitiveTypes.Int64}}, nil))

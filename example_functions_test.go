@@ -56,6 +56,23 @@ func ExampleExpr_QCut() {
 	// Oslo,1,0,0,0
 }
 
+// Sketches of days are merged: about how many users came in all of them, without their names.
+func ExampleExpr_HLLSketch() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	qty, city, users := gpuframe.Col("qty"), gpuframe.Col("city"), gpuframe.Col("users")
+	days := gpuframe.From(gpu, exampleSales()).GroupBy(city).Agg(qty.HLLSketch(12).As("users")).Sort(city)
+	show(days.Select(city, users.HLLEstimate().Round().As("n")))
+	show(days.Select(users.HLLMerge().HLLEstimate().Round().As("n")))
+	// Output:
+	// city,n
+	// Bern,1
+	// Oslo,3
+	// Rome,1
+	// n
+	// 4
+}
+
 // Many conditions are one step.
 func ExampleCase() {
 	gpu := hostEngine()

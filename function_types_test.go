@@ -87,6 +87,8 @@ func callWith(t require.TestingT, name string, of arrow.DataType, x, y gpuframe.
 		return gpuframe.Printf("%s %s", x, y)
 	case "SubstringAt":
 		return x.SubstringAt(1, 2)
+	case "HLLSketch":
+		return x.HLLSketch(12)
 	case "QuantileWith":
 		return x.QuantileWith(0.5, "lower")
 	case "Normalize":

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/nested"
+	"github.com/gpuframe/gpuframe/kernels/sketch"
 	"github.com/gpuframe/gpuframe/kernels/text"
 	"github.com/gpuframe/gpuframe/kernels/timezone"
 )
@@ -574,6 +575,9 @@ func (e Expr) JaroWinklerSimilarity(x any) Expr { return binary(e, x, text.JaroW
 // of those in either.
 func (e Expr) JaccardSimilarity(x any) Expr { return binary(e, x, text.JaccardSimilarity) }
 
+// HLLEstimate is about the number of distinct values that a sketch of [Expr.HLLSketch] has.
+func (e Expr) HLLEstimate() Expr { return unary(e, sketch.EstimateHLL) }
+
 // XXH3 is the hash of 64 bits of xxHash's XXH3 of the bytes of a string. [Hash] takes columns of
 // any types, and devices compute it.
 func (e Expr) XXH3() Expr { return unary(e, text.XXH3) }
@@ -993,6 +997,21 @@ func (e Expr) Entropy() Expr { return e.entropy() }
 
 // Histogram is the map of the distinct values, in order, to their numbers, int64.
 func (e Expr) Histogram() Expr { return e.histogram() }
+
+// ApproxCountDistinct is about the number of distinct values: the estimate of [Expr.HLLSketch] with
+// 4,096 registers. The standard error is 1.6 %.
+func (e Expr) ApproxCountDistinct() Expr { return e.approxCountDistinct() }
+
+// HLLSketch is a HLL sketch of the values in the format of Apache DataSketches, with 2^lgK
+// registers, 4 to 21: a binary of at most 2^lgK + 40 bytes, from which [Expr.HLLEstimate] computes
+// the number of distinct values, with a standard error of 1.04 / √2^lgK. Integers and times are
+// hashed as 64 bits, floats as float64, strings by their bytes. The values of a group are gathered
+// in a list.
+func (e Expr) HLLSketch(lgK int) Expr { return e.hllSketch(lgK) }
+
+// HLLMerge is the HLL sketch of all values that a column of sketches has, also of ones that other
+// programs wrote, in any of DataSketches' forms. It has the registers of the smallest one.
+func (e Expr) HLLMerge() Expr { return e.hllMerge() }
 
 // Mad is the median absolute deviation: the median of the distances of the values from their
 // median.

@@ -36,6 +36,7 @@
 //	key                map_get
 //	q                  quantile
 //	q, interpolation   quantile_with
+//	lg_k               hll_sketch
 //	n                  largest, smallest, tile, lag, lead, nth, lag_or, lead_or, difference, percent_change, qcut
 //	order              order_by
 //	gap                session
@@ -212,6 +213,7 @@ func catalogued() map[string]function {
 		"jaro_similarity":         {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaroSimilarity(a[1]) }},
 		"jaro_winkler_similarity": {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaroWinklerSimilarity(a[1]) }},
 		"jaccard_similarity":      {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaccardSimilarity(a[1]) }},
+		"hll_estimate":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].HLLEstimate() }},
 		"xxh3":                    {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].XXH3() }},
 		"murmur3":                 {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Murmur3(o.member("seed").count()) }},
 		"substring": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
@@ -342,27 +344,30 @@ func catalogued() map[string]function {
 		"quantile_with": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].QuantileWith(o.member("q").number(), o.member("interpolation").text())
 		}},
-		"entropy":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Entropy() }},
-		"histogram":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Histogram() }},
-		"mad":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mad() }},
-		"variance":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Variance() }},
-		"stddev":               {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].StdDev() }},
-		"skewness":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Skewness() }},
-		"kurtosis":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Kurtosis() }},
-		"kurtosis_pop":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KurtosisPop() }},
-		"correlation":          {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Correlation(a[0], a[1]) }},
-		"covariance":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Covariance(a[0], a[1]) }},
-		"regression_slope":     {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionSlope(a[0], a[1]) }},
-		"regression_intercept": {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionIntercept(a[0], a[1]) }},
-		"regression_r2":        {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionR2(a[0], a[1]) }},
-		"at_max":               {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMax(a[1]) }},
-		"at_min":               {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMin(a[1]) }},
-		"count_if":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountIf() }},
-		"any":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Any() }},
-		"all":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].All() }},
-		"list":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].List() }},
-		"largest":              {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Largest(o.member("n").count()) }},
-		"smallest":             {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Smallest(o.member("n").count()) }},
+		"entropy":               {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Entropy() }},
+		"histogram":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Histogram() }},
+		"approx_count_distinct": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ApproxCountDistinct() }},
+		"hll_sketch":            {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].HLLSketch(o.member("lg_k").count()) }},
+		"hll_merge":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].HLLMerge() }},
+		"mad":                   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mad() }},
+		"variance":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Variance() }},
+		"stddev":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].StdDev() }},
+		"skewness":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Skewness() }},
+		"kurtosis":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Kurtosis() }},
+		"kurtosis_pop":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KurtosisPop() }},
+		"correlation":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Correlation(a[0], a[1]) }},
+		"covariance":            {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Covariance(a[0], a[1]) }},
+		"regression_slope":      {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionSlope(a[0], a[1]) }},
+		"regression_intercept":  {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionIntercept(a[0], a[1]) }},
+		"regression_r2":         {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionR2(a[0], a[1]) }},
+		"at_max":                {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMax(a[1]) }},
+		"at_min":                {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMin(a[1]) }},
+		"count_if":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountIf() }},
+		"any":                   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Any() }},
+		"all":                   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].All() }},
+		"list":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].List() }},
+		"largest":               {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Largest(o.member("n").count()) }},
+		"smallest":              {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Smallest(o.member("n").count()) }},
 		"join_strings": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].JoinStrings(o.member("separator").text())
 		}},
