@@ -88,7 +88,7 @@ func (b *binder) nullness(op exprtree.Op, o operand) (*exprtree.Node, error) {
 		return nil, fmt.Errorf("%v of %v, which has no validity bitmap: %w", op, n.Type, ErrType)
 	}
 	if n.Op == exprtree.Literal && n.Kind() == exprtree.String {
-		return nil, fmt.Errorf("%v of a string literal: %w", op, ErrType)
+		return &exprtree.Node{Op: exprtree.Literal, Type: boolean, Value: n.IsNullLiteral() == (op == exprtree.IsNull)}, nil
 	}
 	return b.node(op, boolean, n), nil
 }
