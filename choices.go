@@ -26,10 +26,12 @@ func (e Expr) isIn(values []any) Expr {
 	}, operands...)
 }
 
-// choose is [If].
-func choose(condition Expression, a, b any) Expr {
-	chosen := apply(func(list []expr.Expr) expr.Expr { return expr.If(list[0], list[1], list[2]) }, condition.expression(), operand(a), operand(b))
-	chosen.root = operand(a).Name()
+// choose is [If] and [CaseOf], named as the first value.
+func choose(values []any) Expr {
+	chosen := choice(expr.Case, values)
+	if len(values) > 1 {
+		chosen.root = operand(values[1]).Name()
+	}
 	return chosen
 }
 
@@ -52,10 +54,14 @@ func (c Cases) When(condition Expression, value any) Cases {
 // Else is the value of the first condition that is true, or else the given one: of rows in which
 // all conditions are false or null. A nil is null.
 func (c Cases) Else(value any) Expr {
-	for i := len(c.conditions) - 1; i >= 0; i-- {
-		value = If(c.conditions[i], c.values[i], value)
+	if len(c.conditions) == 0 {
+		return operand(value)
 	}
-	return operand(value)
+	list := make([]any, 0, 2*len(c.conditions)+1)
+	for i, condition := range c.conditions {
+		list = append(list, condition, c.values[i])
+	}
+	return choose(append(list, value))
 }
 
 // choice returns a function of values, which may be expressions.

@@ -40,6 +40,56 @@ func ExampleGoFunc1() {
 	// call Go function vowels(city), pure
 }
 
+// Bins by breaks and by quantiles, and values between 0 and 1 of each city.
+func ExampleExpr_QCut() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	qty, city := gpuframe.Col("qty"), gpuframe.Col("city")
+	show(gpuframe.From(gpu, exampleSales()).Select(city, qty, qty.Cut(1, 3).As("bin"), qty.QCut(2).As("half"), qty.Rescale(0, 1).Over(gpuframe.By(city)).As("share")))
+	// Output:
+	// city,qty,bin,half,share
+	// Oslo,2,1,1,0.5
+	// Bern,1,0,0,0
+	// Oslo,3,1,1,1
+	// Rome,9,2,1,0
+	// Bern,1,0,0,0
+	// Oslo,1,0,0,0
+}
+
+// Sketches of days are merged: about how many users came in all of them, without their names.
+func ExampleExpr_HLLSketch() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	qty, city, users := gpuframe.Col("qty"), gpuframe.Col("city"), gpuframe.Col("users")
+	days := gpuframe.From(gpu, exampleSales()).GroupBy(city).Agg(qty.HLLSketch(12).As("users")).Sort(city)
+	show(days.Select(city, users.HLLEstimate().Round().As("n")))
+	show(days.Select(users.HLLMerge().HLLEstimate().Round().As("n")))
+	// Output:
+	// city,n
+	// Bern,1
+	// Oslo,3
+	// Rome,1
+	// n
+	// 4
+}
+
+// Many conditions are one step.
+func ExampleCase() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	qty := gpuframe.Col("qty")
+	size := gpuframe.Case().When(qty.Lt(2), "few").When(qty.Lt(4), "some").Else("many")
+	show(gpuframe.From(gpu, exampleSales()).Select(qty, size.As("size")))
+	// Output:
+	// qty,size
+	// 2,some
+	// 1,few
+	// 3,some
+	// 9,many
+	// 1,few
+	// 1,few
+}
+
 // A CUDA kernel computes a column on the engine's stream. Its parameters are the results, the arguments and the number of
 // rows. On a host engine the function in Host does. A test runs the kernel without a GPU on a device of package
 // kernels/kerneltest, as gpuframe.Open(gpuframe.Device(kerneltest.Open(t).Name())).

@@ -55,7 +55,7 @@ var givenArguments = map[string][]any{
 	"Truncate": {"day"}, "FloorTo": {2, "day"}, "CeilTo": {2, "day"}, "RoundTo": {2, "day"}, "LocalTime": {"UTC"}, "InstantIn": {"UTC"},
 	"FormatTime": {"%Y"}, "ParseTime": {"%Y", arrow.FixedWidthTypes.Date32}, "FormatDuration": {"go"}, "ParseDuration": {"go", arrow.FixedWidthTypes.Duration_s},
 	"AddDays": {1}, "AddMonths": {1}, "AddYears": {1}, "AddBusinessDays": {1}, "HasPrefix": {"a"}, "HasSuffix": {"a"}, "Contains": {"a"}, "Find": {"a"}, "CountOf": {"a"},
-	"TrimPrefix": {"a"}, "TrimSuffix": {"a"}, "ExtractRegex": {"a", 0}, "In": {gpuframe.Col("y")},
+	"TrimPrefix": {"a"}, "TrimSuffix": {"a"}, "ExtractRegex": {"a", 0}, "In": {gpuframe.Col("y")}, "Cut": {gpuframe.Col("y")}, "CutLeft": {gpuframe.Col("y")},
 }
 
 // callOf returns a documented function of the columns x and y, which have one type.
@@ -71,6 +71,8 @@ func callWith(t require.TestingT, name string, of arrow.DataType, x, y gpuframe.
 		return gpuframe.Coalesce(x, y)
 	case "If":
 		return gpuframe.If(x.IsNull(), x, y)
+	case "CaseOf":
+		return gpuframe.CaseOf(x.IsNull(), x, y.IsNull(), y, x)
 	case "Least":
 		return gpuframe.Least(x, y)
 	case "Greatest":
@@ -85,6 +87,8 @@ func callWith(t require.TestingT, name string, of arrow.DataType, x, y gpuframe.
 		return gpuframe.Printf("%s %s", x, y)
 	case "SubstringAt":
 		return x.SubstringAt(1, 2)
+	case "HLLSketch":
+		return x.HLLSketch(12)
 	case "QuantileWith":
 		return x.QuantileWith(0.5, "lower")
 	case "Normalize":
@@ -243,7 +247,8 @@ func checkFuses(t *testing.T, e *gpuframe.Engine, f *catalog.Function, word stri
 	case f.Fuses == "inside an expression":
 		assert.False(t, fuses(called), "%s of %s alone", f.Go, word)
 		assert.True(t, fuses(called.LengthBytes()), "%s of %s in an expression", f.Go, word)
-	case strings.Contains(f.Fuses, "strings: no") && (word == "strings" || word == "binaries"), strings.HasPrefix(f.Fuses, "no"):
+	case strings.Contains(f.Fuses, "strings: no") && (word == "strings" || word == "binaries"), strings.HasPrefix(f.Fuses, "no"),
+		strings.Contains(f.Fuses, "decimals: no") && word == "decimals":
 		assert.False(t, fuses(called), "%s of %s fuses", f.Go, word)
 	default:
 		assert.True(t, strings.HasPrefix(f.Fuses, "yes") && fuses(called), "%s of %s: %s", f.Go, word, f.Fuses)

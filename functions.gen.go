@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/nested"
+	"github.com/gpuframe/gpuframe/kernels/sketch"
 	"github.com/gpuframe/gpuframe/kernels/text"
 	"github.com/gpuframe/gpuframe/kernels/timezone"
 )
@@ -29,7 +30,8 @@ func (e Expr) Sub(x any) Expr { return binary(e, x, expr.Expr.Sub) }
 // Mul is e · x.
 func (e Expr) Mul(x any) Expr { return binary(e, x, expr.Expr.Mul) }
 
-// Div is e / x. Integers are divided without a remainder, and by zero gives null.
+// Div is e / x. Integers are divided without a remainder, decimals to a decimal with six or more
+// digits behind the point, rounded half away from zero; by zero gives null.
 func (e Expr) Div(x any) Expr { return binary(e, x, expr.Expr.Div) }
 
 // Mod is the remainder of e / x, with the sign of e.
@@ -302,13 +304,26 @@ func Coalesce(values ...any) Expr { return choice(expr.Coalesce, values) }
 
 // If is a if the condition is true, and b if it is false or null, as CASE of SQL. A nil is the null
 // of the other one's type: If(speed.Lt(0), nil, speed). [Case] has several conditions.
-func If(condition Expression, a, b any) Expr { return choose(condition, a, b) }
+func If(condition Expression, a, b any) Expr { return choose([]any{condition, a, b}) }
+
+// CaseOf is [Case] as a list: pairs of a condition and a value, and the value of all other rows
+// behind them. Hundreds of conditions are one step.
+func CaseOf(values ...any) Expr { return choose(values) }
 
 // Least is the least of the values that are not null.
 func Least(values ...any) Expr { return choice(expr.Min, values) }
 
 // Greatest is the greatest of the values that are not null.
 func Greatest(values ...any) Expr { return choice(expr.Max, values) }
+
+// Cut is the number of the bin of the value, from 0: bin i ends at break i, which belongs to it,
+// and the last bin has all values above the last break. The breaks ascend; they may be expressions,
+// such as quantiles. NaN is in the last bin.
+func (e Expr) Cut(breaks ...any) Expr { return e.cut(breaks, Expr.Le) }
+
+// CutLeft is [Expr.Cut] with breaks that belong to the bins that begin at them: the number of
+// breaks that are not above the value, width_bucket of PostgreSQL.
+func (e Expr) CutLeft(breaks ...any) Expr { return e.cut(breaks, Expr.Lt) }
 
 // Clamp is e, or the bound that it lies beyond.
 func (e Expr) Clamp(low, high any) Expr {
@@ -559,6 +574,9 @@ func (e Expr) JaroWinklerSimilarity(x any) Expr { return binary(e, x, text.JaroW
 // JaccardSimilarity is the number of different characters that two strings share, divided by that
 // of those in either.
 func (e Expr) JaccardSimilarity(x any) Expr { return binary(e, x, text.JaccardSimilarity) }
+
+// HLLEstimate is about the number of distinct values that a sketch of [Expr.HLLSketch] has.
+func (e Expr) HLLEstimate() Expr { return unary(e, sketch.EstimateHLL) }
 
 // XXH3 is the hash of 64 bits of xxHash's XXH3 of the bytes of a string. [Hash] takes columns of
 // any types, and devices compute it.
@@ -980,6 +998,21 @@ func (e Expr) Entropy() Expr { return e.entropy() }
 // Histogram is the map of the distinct values, in order, to their numbers, int64.
 func (e Expr) Histogram() Expr { return e.histogram() }
 
+// ApproxCountDistinct is about the number of distinct values: the estimate of [Expr.HLLSketch] with
+// 4,096 registers. The standard error is 1.6 %.
+func (e Expr) ApproxCountDistinct() Expr { return e.approxCountDistinct() }
+
+// HLLSketch is a HLL sketch of the values in the format of Apache DataSketches, with 2^lgK
+// registers, 4 to 21: a binary of at most 2^lgK + 40 bytes, from which [Expr.HLLEstimate] computes
+// the number of distinct values, with a standard error of 1.04 / √2^lgK. Integers and times are
+// hashed as 64 bits, floats as float64, strings by their bytes. The values of a group are gathered
+// in a list.
+func (e Expr) HLLSketch(lgK int) Expr { return e.hllSketch(lgK) }
+
+// HLLMerge is the HLL sketch of all values that a column of sketches has, also of ones that other
+// programs wrote, in any of DataSketches' forms. It has the registers of the smallest one.
+func (e Expr) HLLMerge() Expr { return e.hllMerge() }
+
 // Mad is the median absolute deviation: the median of the distances of the values from their
 // median.
 func (e Expr) Mad() Expr { return e.medianDeviation() }
@@ -1132,6 +1165,18 @@ func (e Expr) InterpolateBy(x Expression) Expr { return e.interpolatedBy(x.expre
 // ts.Session(30*time.Minute).Over(By(user).OrderBy(ts)). A row without a value, and the one behind
 // it, begin a session each.
 func (e Expr) Session(gap any) Expr { return e.session(gap) }
+
+// QCut is the number, from 0, of the bin of the value among n bins of about the same number of
+// rows, of all rows or of a partition. The bins end at the quantiles 1/n, 2/n, …, 1, interpolated
+// between two values, which belong to the bins that they end: equal values are in one bin. NaN is
+// in the last one. Other quantiles are breaks of [Expr.Cut]: x.Cut(x.Quantile(0.1),
+// x.Quantile(0.9)).Over(By(key)).
+func (e Expr) QCut(n int) Expr { return e.quantileCut(n) }
+
+// Rescale moves the least value to low and the greatest to high, and those between them in
+// proportion, of all rows or of a partition. If all values are equal, they become low; NaN stays
+// NaN. Package learn fits the same on some rows and applies it to others: learn.FitMinMax.
+func (e Expr) Rescale(low, high float64) Expr { return e.rescale(low, high) }
 
 // CumSum is the sum of the partition's values up to the row. Like all aggregates it skips nulls.
 func (e Expr) CumSum() Expr { return e.Sum().cumulative() }

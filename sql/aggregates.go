@@ -109,7 +109,12 @@ func init() { // the aggregates refer to the table
 		"quantile_cont":   {least: 2, most: 2, make: quantile},
 		"percentile_cont": {least: 2, most: 2, make: quantile}, "mode": {least: 1, most: 1, sortable: true, make: simple(gpuframe.Expr.Mode)},
 		"approx_count_distinct": {least: 1, most: 1, counts: true, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.CountDistinct() })},
-		"list":                  collected, "array_agg": collected,
+		"hll_sketch": {least: 2, most: 2, once: true, make: func(t *translation, at *tree.Call, list []value) value {
+			lgK := t.whole(at, list[1], "lg_k")
+			return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].HLLSketch(lgK) }, list[0])
+		}},
+		"hll_merge": {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.HLLMerge)},
+		"list":      collected, "array_agg": collected,
 		"string_agg": joined, "group_concat": joined, "listagg": joined,
 		"bit_and":      {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.BitwiseAnd)},
 		"bit_or":       {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.BitwiseOr)},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/expr/catalog"
@@ -58,6 +59,9 @@ func (t *translation) callCatalogued(at *tree.Call, f *catalog.Function, list []
 	for i, v := range list {
 		p := f.Parameters[min(i, len(f.Parameters)-1)]
 		if p.Type.IsOperand() {
+			if v.null && v.dataType == nil && strings.HasPrefix(f.Operands, "string") {
+				v = t.nullOf(textType)
+			}
 			operands = append(operands, t.settled(v))
 			continue
 		}

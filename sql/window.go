@@ -37,6 +37,13 @@ func init() { // the functions refer to the table
 		"lead":        {least: 1, most: 3, respects: true, make: shifted(gpuframe.Expr.Lead)},
 		"first_value": {least: 1, most: 1, framed: true, respects: true, make: simple(gpuframe.Expr.First)},
 		"last_value":  {least: 1, most: 1, framed: true, respects: true, make: simple(gpuframe.Expr.Last)},
+		"qcut": {least: 2, most: 2, make: func(t *translation, at *tree.Call, list []value) value {
+			return value{expr: list[0].expr.QCut(t.whole(at, list[1], "the number of bins")), dataType: int64Type, uses: list[0].uses}
+		}},
+		"rescale": {least: 3, most: 3, make: func(t *translation, at *tree.Call, list []value) value {
+			low, high := t.float(at, list[1], "the least value"), t.float(at, list[2], "the greatest value")
+			return value{expr: list[0].expr.Rescale(low, high), dataType: floatType, uses: list[0].uses}
+		}},
 		"nth_value": {least: 2, most: 2, framed: true, respects: true, make: func(t *translation, at *tree.Call, list []value) value {
 			n := t.whole(at, list[1], "the number of the row")
 			return value{expr: list[0].expr.Nth(n), dataType: list[0].dataType, uses: list[0].uses}

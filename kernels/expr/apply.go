@@ -178,6 +178,9 @@ func (a *apart) replacement(part Expr) (Expr, bool) {
 	if parsed, ok := a.parses(part, root); ok {
 		part = parsed
 	}
+	if computed, ok := a.decimals(part, root); ok {
+		part = computed
+	}
 	if fused, ok := partOf(part); ok {
 		part = fused
 	}

@@ -46,8 +46,8 @@ func (b *binder) decimal(op exprtree.Op, operands []operand, types []arrow.DataT
 		return nil, undefined()
 	case exprtree.KindOf(common).IsFloat():
 		return b.same(op, operands, common, common)
-	case op == exprtree.Divide || op == exprtree.Remainder:
-		return nil, fmt.Errorf("decimals cannot be divided, cast them to float64: %w", ErrType)
+	case op == exprtree.Divide || op == exprtree.Remainder: // divisions are steps
+		return nil, fmt.Errorf("%v of decimals, cast them to float64: %w", op, ErrType)
 	}
 	left, _ := asDecimal(types[0])
 	right, _ := asDecimal(types[1])

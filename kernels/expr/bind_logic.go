@@ -88,7 +88,7 @@ func (b *binder) nullness(op exprtree.Op, o operand) (*exprtree.Node, error) {
 		return nil, fmt.Errorf("%v of %v, which has no validity bitmap: %w", op, n.Type, ErrType)
 	}
 	if n.Op == exprtree.Literal && n.Kind() == exprtree.String {
-		return nil, fmt.Errorf("%v of a string literal: %w", op, ErrType)
+		return &exprtree.Node{Op: exprtree.Literal, Type: boolean, Value: n.IsNullLiteral() == (op == exprtree.IsNull)}, nil
 	}
 	return b.node(op, boolean, n), nil
 }
@@ -126,26 +126,51 @@ func nodes0(nodes []*exprtree.Node) *exprtree.Node {
 	return nodes[0]
 }
 
+// choice binds a choice by conditions: pairs of a condition and a value, and the last value.
 func (b *binder) choice(operands []operand) (*exprtree.Node, error) {
-	if t := operands[0].typeOf(); exprtree.KindOf(t) != exprtree.Bool {
+	last := len(operands) - 1
+	if last < 2 || last%2 != 0 {
+		return nil, fmt.Errorf("a choice has %d operands, expected pairs of a condition and a value, and the value of all other rows: %w", len(operands), ErrMissing)
+	}
+	nodes := make([]*exprtree.Node, len(operands))
+	var values []operand
+	for i := 0; i < last; i += 2 {
+		var err error
+		if nodes[i], err = b.condition(operands[i]); err != nil {
+			return nil, err
+		}
+		values = append(values, operands[i+1])
+	}
+	values = append(values, operands[last])
+	if allText(values) {
+		for i, value := range values {
+			nodes[min(2*i+1, last)] = value.node
+		}
+		return b.node(exprtree.IfElse, commonText(values), nodes...), nil
+	}
+	t, err := b.commonChoice(exprtree.IfElse, values)
+	if err != nil {
+		return nil, err
+	}
+	for i, value := range values {
+		if nodes[min(2*i+1, last)], err = b.as(value, t); err != nil {
+			return nil, err
+		}
+	}
+	return b.node(exprtree.IfElse, t, nodes...), nil
+}
+
+// condition binds a condition that is false where it is null: IfElse of a null is null.
+func (b *binder) condition(o operand) (*exprtree.Node, error) {
+	if t := o.typeOf(); exprtree.KindOf(t) != exprtree.Bool {
 		return nil, fmt.Errorf("the condition is %v, it has to be a bool: %w", t, ErrType)
 	}
-	condition, err := b.alone(operands[0])
+	condition, err := b.alone(o)
 	if err != nil {
 		return nil, err
 	}
-	// IfElse of a null is null, If of it is the last operand.
 	no := &exprtree.Node{Op: exprtree.Literal, Type: boolean, Value: false}
-	condition = b.node(exprtree.Coalesce, boolean, condition, no)
-	if allText(operands[1:]) {
-		return b.node(exprtree.IfElse, commonText(operands[1:]), condition, operands[1].node, operands[2].node), nil
-	}
-	operands = []operand{{node: condition}, operands[1], operands[2]}
-	t, err := b.commonChoice(exprtree.IfElse, operands[1:])
-	if err != nil {
-		return nil, err
-	}
-	return b.each(exprtree.IfElse, operands, t, boolean, t, t)
+	return b.node(exprtree.Coalesce, boolean, condition, no), nil
 }
 
 // clamp is if(e < low, low, if(e > high, high, e)).

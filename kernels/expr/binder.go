@@ -111,13 +111,16 @@ func (b *binder) bindAnew(n *node) (operand, error) {
 	return operand{node: computed}, nil
 }
 
-// argument binds an operand of a node. A nil beside the other choice of If is the null of its
-// type.
+// argument binds an operand of a node. A nil beside another choice of If is the null of its type.
 func (b *binder) argument(n *node, i int) (operand, error) {
-	if n.op != exprtree.IfElse || i == 0 || !n.arguments[i].isNil() || n.arguments[3-i].isNil() {
+	if n.op != exprtree.IfElse || !n.arguments[i].isNil() {
 		return b.bind(n.arguments[i])
 	}
-	other, err := b.bind(n.arguments[3-i])
+	typed := typedChoice(n.arguments)
+	if typed == nil || i%2 == 0 && i < len(n.arguments)-1 {
+		return b.bind(n.arguments[i])
+	}
+	other, err := b.bind(typed)
 	if err != nil {
 		return operand{}, err
 	}
@@ -126,6 +129,23 @@ func (b *binder) argument(n *node, i int) (operand, error) {
 		return operand{}, b.refuse(n.arguments[i], err)
 	}
 	return operand{node: null}, nil
+}
+
+// typedChoice returns the first value of the arguments of If that has a type of its own, or else the first one that
+// is not nil. It is nil without one.
+func typedChoice(arguments []*node) (typed *node) {
+	last := len(arguments) - 1
+	for i := 1; i <= last+1; i += 2 {
+		value := arguments[min(i, last)]
+		switch {
+		case value.isNil():
+		case value == nil || !value.isOpen():
+			return value
+		case typed == nil:
+			typed = value
+		}
+	}
+	return typed
 }
 
 func (b *binder) column(n *node) (operand, error) {

@@ -11,6 +11,11 @@ import (
 // type of the other one.
 func If(condition, a, b Expr) Expr { return makeMany(exprtree.IfElse, condition, a, b) }
 
+// Case is a choice by several conditions: pairs of a condition and a value, and the value of all other rows behind
+// them. It is the value of the first condition that is true; one that is null counts as false. The number of
+// expressions is odd. See [If].
+func Case(expressions ...Expr) Expr { return makeMany(exprtree.IfElse, expressions...) }
+
 // Coalesce is the first of the expressions that is not null.
 func Coalesce(expressions ...Expr) Expr { return makeMany(exprtree.Coalesce, expressions...) }
 

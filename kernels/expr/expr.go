@@ -44,7 +44,7 @@ type node struct {
 
 // linked completes a node that has its operands.
 func linked(n *node) *node {
-	n.steps = n.op == apply || mayParse(n) || slices.ContainsFunc(n.arguments, func(a *node) bool { return a != nil && a.steps })
+	n.steps = n.op == apply || mayParse(n) || mayBeDecimal(n) || slices.ContainsFunc(n.arguments, func(a *node) bool { return a != nil && a.steps })
 	n.rows = n.op == ofRows || slices.ContainsFunc(n.arguments, func(a *node) bool { return a != nil && a.rows })
 	return n
 }

@@ -117,6 +117,10 @@ class Functions(Calls):
         """
         return self._call("cast", type=type_name(dtype))
 
+    def div(self, other: IntoExpr) -> Expr:
+        """The quotient in the common type: integers are cut off, decimals have six or more digits behind the point. ``/`` is of floats. Polars has none."""
+        return self._call("div", other)
+
     def arctan2(self, x: IntoExpr) -> Expr:
         """The angle of the point (x, self), from -π to π. Polars has ``polars.arctan2``."""
         return self._call("atan2", x)
@@ -321,6 +325,10 @@ class Functions(Calls):
         """The value, or the bound that it lies beyond."""
         return self._call("clamp", lower_bound, upper_bound)
 
+    def hll_estimate(self) -> Expr:
+        """About the number of distinct values that a HLL sketch has. Polars has none."""
+        return self._call("hll_estimate")
+
     def format_float(self) -> Expr:
         """A float as the shortest text that is read as the same number: "0.1", "1e+06"."""
         return self._call("format_float")
@@ -352,6 +360,18 @@ class Functions(Calls):
     def histogram(self) -> Expr:
         """The map of the distinct values, in order, to their numbers. Polars has ``value_counts``."""
         return self._call("histogram")
+
+    def approx_n_unique(self) -> Expr:
+        """About the number of distinct values, with a standard error of 1.6 %. Unlike in Polars, null is none."""
+        return self._call("approx_count_distinct")
+
+    def hll_sketch(self, lg_k: int = 12) -> Expr:
+        """A HLL sketch of the values, in the format of Apache DataSketches. Polars has none."""
+        return self._call("hll_sketch", lg_k=lg_k)
+
+    def hll_merge(self) -> Expr:
+        """The HLL sketch of the values of all sketches. Polars has none."""
+        return self._call("hll_merge")
 
     def mad(self) -> Expr:
         """The median absolute deviation: the median of the distances of the values from their median."""
@@ -387,6 +407,10 @@ class Functions(Calls):
         ``col("ts").session(timedelta(minutes=30)).over("user", order_by="ts")``. Polars has no such function.
         """
         return self._call("session", gap=literal(gap))
+
+    def rescale(self, low: float = 0.0, high: float = 1.0) -> Expr:
+        """The values moved in proportion so that the least becomes ``low`` and the greatest ``high``. Polars has none."""
+        return self._call("rescale", low=float(low), high=float(high))
 
     def cum_sum(self) -> Expr:
         """The sum of the values up to the row. A null row has the sum up to it; Polars' is null."""

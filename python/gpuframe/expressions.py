@@ -7,7 +7,7 @@ wrong. Names and meanings are those of Polars, unless a docstring states otherwi
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Iterable, Literal, NoReturn, Sequence, Union
+from typing import Any, Callable, Iterable, Literal, NoReturn, Optional, Sequence, Union
 
 from ._calls import BatchFunction
 from ._functions import Aggregates, Functions, ListFunctions, StringFunctions, TemporalFunctions
@@ -182,6 +182,25 @@ class Expr(_Aggregates, Functions):
         """The value minus that n rows before, of :meth:`over` or of all rows; null without one."""
         return call("difference", self, n=n) if n >= 0 else self - self.shift(n)
 
+    def cut(self, breaks: Sequence[IntoExpr], *, labels: Optional[Sequence[Str]] = None, left_closed: bool = False) -> Expr:
+        """The number of the bin of the value, from 0, or its label: ascending breaks end the bins and belong to them, or begin them if ``left_closed``.
+
+        Without ``labels`` Polars' bins are texts such as ``(0, 15]``.
+        """
+        binned = call("cut_left" if left_closed else "cut", self, *breaks)
+        return binned if labels is None else _labelled(binned, labels, len(breaks) + 1).alias_of(self)
+
+    def qcut(self, quantiles: Union[int, Sequence[float]], *, labels: Optional[Sequence[Str]] = None) -> Expr:
+        """The number of the bin of the value, from 0, or its label: bins of about the same number of rows, or between quantiles.
+
+        The bins are of :meth:`over` or of all rows. Equal values are in one bin, so a bin may be empty.
+        """
+        if isinstance(quantiles, int):
+            binned, bins = call("qcut", self, n=quantiles), quantiles
+        else:
+            binned, bins = self.cut([self.quantile(each) for each in quantiles]), len(quantiles) + 1
+        return binned if labels is None else _labelled(binned, labels, bins).alias_of(self)
+
     def interpolate_by(self, by: Union[Str, Expr]) -> Expr:
         """The same as :meth:`interpolate` for rows at places, numbers or times: usually the key of ``order_by``."""
         return Expr({"function": "interpolate_by", "arguments": [self._node, column_node(by)]})
@@ -354,13 +373,21 @@ class Expr(_Aggregates, Functions):
         return _text(self._node)
 
 
+def _labelled(binned: Expr, labels: Sequence[str], bins: int) -> Expr:
+    """Return the labels of numbers of bins."""
+    if len(labels) != bins:
+        raise ArgumentError(f"labels has {len(labels)} texts for {bins} bins")
+    pairs = [each for number, label in enumerate(labels) for each in (binned == number, lit(label))]
+    return call("case", *pairs, lit(None))
+
+
 def _name(node: Node) -> Any:
     """Return the name of an expression's result, or None for that of a literal."""
     while node["function"] not in ("column", "as"):
         arguments = node.get("arguments")
         if not arguments:
             return None
-        node = arguments[1 if node["function"] == "if" else 0]
+        node = arguments[1 if node["function"] in ("if", "case") else 0]
     return node["name"]
 
 
@@ -584,11 +611,9 @@ class Then:
 
     def otherwise(self, value: IntoExpr) -> Expr:
         """The value of all other rows; None is null."""
-        made: Any = value
-        for condition, chosen in reversed(self._chosen):
-            made = call("if", condition, chosen, made)
-        result: Expr = made
-        return result.alias_of(self._chosen[0][1])
+        pairs = [each for chosen in self._chosen for each in chosen]
+        name = "if" if len(self._chosen) == 1 else "case"
+        return call(name, *pairs, value).alias_of(self._chosen[0][1])
 
 
 def coalesce(*values: IntoExpr) -> Expr:

@@ -28,8 +28,6 @@ OTHERS = {
     "Expr.max_by": ("Expr.at_max", ""),
     "Expr.min_by": ("Expr.at_min", ""),
     "Expr.len": ("len", ""),
-    "Expr.cut": ("preprocessing.KBinsDiscretizer", "strategy=\"uniform\""),
-    "Expr.qcut": ("preprocessing.KBinsDiscretizer", "strategy=\"quantile\""),
     **{f"Expr.rolling_{name}": ("Expr.over", f"{name}().over(…, order_by=…, rows=…)") for name in _ROLLING},
     **{f"Expr.rolling_{name}_by": ("Expr.over", f"{name}().over(…, order_by=…, range=…)") for name in _ROLLING},
     "LazyFrame.group_by_dynamic": ("LazyFrame.resample", ""),

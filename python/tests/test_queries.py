@@ -56,6 +56,18 @@ def null(f):
     return lambda *values: None if any(v is None for v in values) else f(*values)
 
 
+#: The greatest value of ``id``.
+IDS = 199
+
+
+def many_choices():
+    """Return a choice by 150 conditions."""
+    choice = gpuframe
+    for n in range(150):
+        choice = choice.when(col("id") == n).then(lit(3 * n))
+    return choice.otherwise(-1)
+
+
 #: Expressions, plain models of them, and the columns that make them null.
 EXPRESSIONS = {
     "arithmetic": (col("qty") * 2 - col("id") + 1, null(lambda r: r["qty"] * 2 - r["id"] + 1), ["qty"]),
@@ -84,6 +96,13 @@ EXPRESSIONS = {
                lambda r: "none" if r["qty"] is None or r["qty"] <= 0 else "high" if r["qty"] > 2 else "low", []),
     "choice or null": (gpuframe.when(col("qty") > 2).then(col("id")).otherwise(None),
                        lambda r: r["id"] if r["qty"] is not None and r["qty"] > 2 else None, []),
+    "many choices": (many_choices(), lambda r: r["id"] * 3 if r["id"] < 150 else -1, []),
+    "bins": (col("qty").cut([-1, 2]), null(lambda r: (r["qty"] > -1) + (r["qty"] > 2)), ["qty"]),
+    "bins closed at the left": (col("qty").cut([-1, 2], left_closed=True), null(lambda r: (r["qty"] >= -1) + (r["qty"] >= 2)), ["qty"]),
+    "bins with labels": (col("qty").cut([0], labels=["low", "high"]), null(lambda r: "high" if r["qty"] > 0 else "low"), ["qty"]),
+    "quantile bins": (col("id").qcut(2), lambda r: int(r["id"] > IDS / 2), []),
+    "bins between quantiles": (col("id").qcut([0.5], labels=["a", "b"]), lambda r: "b" if r["id"] > IDS / 2 else "a", []),
+    "rescaled": (col("id").rescale(-1, 1), lambda r: pytest.approx(2 * r["id"] / IDS - 1), []),
     "cast": (col("price").cast(int), null(lambda r: math.trunc(r["price"])), ["price"]),
     "clip": (col("qty").clip(-2, 2), null(lambda r: min(max(r["qty"], -2), 2)), ["qty"]),
     "abs": (col("qty").abs(), null(lambda r: abs(r["qty"])), ["qty"]),

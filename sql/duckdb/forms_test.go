@@ -3,7 +3,7 @@ package duckdb
 import "strings"
 
 // forms are expressions by their kinds: {kind} stands for an expression, {.kind} for a column, {'kind} for a literal, and {a|b} for one of
-// several texts.
+// several texts. Similarities are of ASCII: those of DuckDB compare bytes, and gpuframe's characters.
 var forms = map[string][]string{
 	"number": {
 		"({number} + {number})", "({number} - {number})", "({.number} * {'number})", "({number} % {2|3|0})", "({number} // {2|3|-2|0})", "-({number})", "abs({number})", "sign({number})",
@@ -19,22 +19,26 @@ var forms = map[string][]string{
 		"list_sum(list_transform([{number}, 2], e -> len(list_filter([{.number}, 1, 5], d -> d < e))))", "list_first(list_append([{number}], {number}))", "list_last(list_prepend({number}, [{number}]))", "list_sort([{number}, {number}])[1]",
 		"coalesce(case when {bool} then [{number}, {.number}] end, [{number}])[{1|2}]", "(case when {bool} then {'a': {number}, 'b': {text}} else {'a': {number}, 'b': null} end).a", "len(flatten([[{number}], [], case when {bool} then [{number}, 1] end]))", "list_reverse([{number}, {.number}, 1])[{1|3}]",
 		"list_zip([{number}, {number}], [{.number}])[1][{1|2}]", "list_select([{number}, {number}, 3], [{2|3}, {1|9}])[1]", "list_resize([{number}, 2], 3, {.number})[3]", "len(list_where([{number}, {number}], [{bool}, {bool}]))", "len(coalesce(case when {bool} then [[{number}]] end, [[], [1]]))", "[[{number}], [{.number}, 1]][abs({.number}) % 3][1]",
+		"levenshtein({text}, {text})", "bit_count({.number})", "gcd({.number}, {'number})", "case {number} when 0 then 5 when 1 then {number} when 2 then null when 3 then {.number} when 4 then 4 when 5 then {'number} when 6 then 6 else {number} end",
+		"try_cast(json_extract_string(concat('[', coalesce({number}, 0), ',', coalesce({.number}, 7), ']'), '$[{0|1|2|-1}]') as integer)", "len(string_split({text}, {'b'|'o'}))", "len(regexp_extract_all({text}, '{[a-c]|o|b+}'))", "xor({.number}, {'number})",
 	},
 	"decimal": {
 		"({.decimal} + {.decimal})", "({.decimal} - {'decimal})", "abs({decimal})", "({.decimal} * {'decimal})", "round({.decimal}, {1|0|2})", "-({.decimal})", "greatest({.decimal}, {.decimal})",
-		"cast({.number} as decimal(18,2))", "least({.decimal}, {'decimal})", "({.decimal} + {'number})",
+		"try_cast({text} as decimal(10,2))", "try_cast(cast({decimal} as varchar) as decimal(12,{1|2}))", "cast({.number} as decimal(18,2))", "least({.decimal}, {'decimal})", "({.decimal} + {'number})",
 	},
 	"double": {
 		"({double} + {number})", "({double} - {double})", "({.double} * {'double})", "({number} / {number})", "({double} / {2|0|-4})", "abs({double})", "round({.double}, {1|0|2|-1})", "cast({decimal} as double)",
 		"{floor|ceil|trunc|sign}({double})", "sqrt(abs({double}))", "ln(abs({double}) + 1)", "log10(abs({double}) + 1)", "exp(least({double}, 3))", "pow({.double}, 2)", "cast({number} as double)",
 		"greatest({double}, {double})", "least({double}, {double})", "({decimal} / {decimal})", "epoch({timestamp})", "try_cast({text} as double)", "-({double})", "cos({number})", "list_avg([{number}, {number}])", "list_median([{number}, {.number}, {'number}])", "round(list_var_samp([{number}, {number}, 2]), 3)", "list_inner_product([{.number}, 1], [{.number}, {number}])", "list_sum([e / 2 for e in [{.double}, {.number}]])",
+		"round(jaro_similarity(left(md5({text}), 6), md5({text})), 6)", "round(jaro_winkler_similarity(md5({text}), {'a1b2'|''|'0c'}), 6)", "round(jaccard(left(md5({text}), 4), {'abc'|'0123'}), 6)", "round(list_cosine_similarity([{.number}, 1], [{number}, 2]), 6)", "round(tan({number}), 6)", "log2(abs({.double}) + 1)", "cbrt({number})",
 	},
 	"text": {
 		"lower({text})", "upper({text})", "{text} || {text}", "substring({text}, {1|2|0|5}, {0|1|2|9})", "substring({text}, {1|2|-1})", "substring({text} from 2 for 2)", "left({text}, {0|1|3})", "concat({text}, 'x', {text})",
 		"replace({text}, {'o'|'a'|'bc'|''}, {'u'|''|'abc'})", "cast({number} as varchar)", "cast({.decimal} as varchar)", "cast({timestamp} as varchar)", "{text} || {.decimal}", "(case when {bool} then {'b': {text}} end).b", "array_to_string(list_reverse([{text}, {.text}, 'x']), '-')", "{trim|ltrim|rtrim}({text})", "reverse({text})", "repeat({text}, {0|1|2})", "regexp_replace({text}, '{[aeiou]|b+|^a}', '#', 'g')",
 		"strftime({date}, '%Y-%m-%d {|%j|%H}')", "cast({date} as varchar)", "cast({bool} as varchar)", "{text} || {number}", "concat({number}, '-', {date}, {bool})", "{'a': {number}, 'b': {text}}.b", "({text})[1:2]",
 		"strftime({timestamp}, '%H:%M:%S')", "({text})[{1|2|-1}]", "right({text}, {0|1|3})", "lpad({text}, {0|3|6}, '*')", "rpad({text}, {0|3|6}, '-')", "split_part({text}, 'b', {1|2|5})", "concat_ws('-', {text}, {text}, {number})",
-		"array_to_string([{text}, {text}, {'text}], '{-|, |}')", "array_to_string(list_transform([{text}, {.text}], e -> e || {text}), '/')", "trim({text}, '{a|ab|b]}')", "[{text}, {'text}][{1|2}]", "array_to_string(list_filter([{text}, {text}], (e, i) -> i {=|<} 2 and e <> {'text}), '')",
+		"array_to_string([{text}, {text}, {'text}], '{-|, |}')", "array_to_string(list_transform([{text}, {.text}], e -> e || {text}), '/')", "trim({text}, '{a|ab|b]}')", "[{text}, {'text}][{1|2}]", "{md5|sha1|sha256}({text})", "printf('%{05d|d|+d|-4d}|%s', {number}, {text})", "printf('%.{0|1|2}f', {.double})", "translate({text}, 'ab', '{xy|x|}')",
+		"json_extract_string(concat('[\"', {'text}, '\", ', coalesce({number}, 1), ']'), '$[{0|1|2}]')", "array_to_string(regexp_split_to_array({text}, '{b|[ao]}'), '/')", "array_to_string(list_distinct([{'text}]), '-')", "strip_accents({text})", "array_to_string(list_filter([{text}, {text}], (e, i) -> i {=|<} 2 and e <> {'text}), '')",
 	},
 	"date": {
 		"{date} + {1|30|-400}", "{date} - {1|59}", "cast(date_trunc('{month|year|week|quarter|day}', {date}) as date)", "last_day({date})", "greatest({date}, {date})", "cast({timestamp} as date)",

@@ -144,6 +144,9 @@ func (g *generator) scalar(in []field, kind string) string {
 		if strings.HasSuffix(fold, " ") {
 			value = fold + g.expr(rows, kind, 1) + ")"
 		}
+		if kind == "text" { // min(null) is an integer here and of no type in DuckDB
+			value = strings.Replace(value, "(null)", "(cast(null as varchar))", 1)
+		}
 		if g.chance(4) {
 			value = "coalesce(" + value + ", " + g.literal(kind) + ")"
 		}
@@ -367,6 +370,15 @@ func (g *generator) fold(e, kind string) (text, result string) {
 	}
 	if kind == "number" && g.chance(3) {
 		return g.pick("avg(", "stddev(", "var_pop(", "median(", "var_samp(", "stddev_pop(", "skewness(", "kurtosis(", "kurtosis_pop(") + e + ")", "double"
+	}
+	if kind == "number" && g.chance(8) {
+		return g.pick("bit_and(", "bit_or(", "bit_xor(", "entropy(") + e + ")", "double"
+	}
+	if g.chance(10) {
+		return "array_to_string(list(" + e + " order by " + e + g.pick("", " desc") + " nulls last)::varchar[], '-')", "text"
+	}
+	if g.chance(10) {
+		return g.pick("first("+e+" order by "+e+")", "last("+e+" order by "+e+" desc)", "arg_max("+e+", "+e+")", "arg_min("+e+", "+e+")"), kind
 	}
 	if g.chance(8) {
 		return "string_agg(" + e + "::varchar, '-' order by " + e + ")", "text"

@@ -77,6 +77,19 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 		{Name: "histogram", Kind: Composed, Body: "e.histogram()", Doc: "Histogram is the map of the distinct values, in order, to their numbers, int64.",
 			Python: "histogram()", PythonDoc: "The map of the distinct values, in order, to their numbers. Polars has ``value_counts``."},
 	}},
+	{Operands: scalars, Result: "int64", Null: "never", Functions: []Function{
+		{Name: "approx_count_distinct", Kind: Composed, Body: "e.approxCountDistinct()", Doc: "ApproxCountDistinct is about the number of distinct values: the estimate of [Expr.HLLSketch] with 4,096 registers. The standard error is 1.6 %.",
+			Python: "approx_n_unique()", PythonDoc: "About the number of distinct values, with a standard error of 1.6 %. Unlike in Polars, null is none."},
+	}},
+	{Operands: scalars, Result: "binary", Null: "never", Functions: []Function{
+		{Name: "hll_sketch", Kind: Composed, Parameters: params{{Name: "lg_k", Go: "lgK", Type: Whole}}, Body: "e.hllSketch(lgK)", Example: "hll_sketch(user, 12)",
+			Doc:    "HLLSketch is a HLL sketch of the values in the format of Apache DataSketches, with 2^lgK registers, 4 to 21: a binary of at most 2^lgK + 40 bytes, from which [Expr.HLLEstimate] computes the number of distinct values, with a standard error of 1.04 / √2^lgK. Integers and times are hashed as 64 bits, floats as float64, strings by their bytes. The values of a group are gathered in a list.",
+			Python: "hll_sketch(lg_k: int = 12)", PythonDoc: "A HLL sketch of the values, in the format of Apache DataSketches. Polars has none."},
+	}},
+	{Operands: "binaries; sketches", Result: "binary", Null: "no sketches; one of the values is no HLL sketch", Functions: []Function{
+		{Name: "hll_merge", Kind: Composed, Body: "e.hllMerge()", Doc: "HLLMerge is the HLL sketch of all values that a column of sketches has, also of ones that other programs wrote, in any of DataSketches' forms. It has the registers of the smallest one.",
+			Python: "hll_merge()", PythonDoc: "The HLL sketch of the values of all sketches. Polars has none."},
+	}},
 	{Operands: "numbers", Result: "float64", Null: "no values", Functions: []Function{
 		{Name: "mad", Kind: Composed, Body: "e.medianDeviation()", Doc: "Mad is the median absolute deviation: the median of the distances of the values from their median.",
 			Python: "mad()", PythonDoc: "The median absolute deviation: the median of the distances of the values from their median."},

@@ -35,8 +35,9 @@ var arithmetic = Section{"Arithmetic", Elementwise, "yes", []Row{
 	{Operands: "numbers, decimals; a duration and an integer", Result: "the common type; of decimals a wider one", Null: "as for Add", Functions: []Function{
 		{Name: "mul", Parameters: withX, Doc: "Mul is e · x.", Python: "__mul__"},
 	}},
-	{Operands: "numbers; a duration and an integer", Result: "the common type", Null: "a divisor of 0, of integers; a duration that the type does not hold", Functions: []Function{
-		{Name: "div", Parameters: withX, Doc: "Div is e / x. Integers are divided without a remainder, and by zero gives null."},
+	{Operands: "numbers, decimals; a duration and an integer", Result: "the common type; of decimals one with [more digits](expressions.md#decimals)", Null: "a divisor of 0, of integers and decimals; a duration or a decimal that the type does not hold", Fuses: "yes; decimals: no, on the host", Functions: []Function{
+		{Name: "div", Parameters: withX, Doc: "Div is e / x. Integers are divided without a remainder, decimals to a decimal with six or more digits behind the point, rounded half away from zero; by zero gives null.",
+			Python: "div(other: IntoExpr)", PythonDoc: "The quotient in the common type: integers are cut off, decimals have six or more digits behind the point. ``/`` is of floats. Polars has none."},
 	}},
 	{Operands: "numbers, durations", Result: "the common type", Null: "a divisor of 0, of integers", Functions: []Function{
 		{Name: "mod", Parameters: withX, Doc: "Mod is the remainder of e / x, with the sign of e."},

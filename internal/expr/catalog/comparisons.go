@@ -64,12 +64,20 @@ var comparisons = Section{"Comparisons, logic, choices", Elementwise, "yes", []R
 		{Name: "coalesce", Free: true, Parameters: values, Doc: "Coalesce is the first of the values that is not null.", Call: "expr.Coalesce", Python: "coalesce"},
 	}},
 	{Operands: scalars + "; two of one kind, and a bool before them", Result: "the common type", Null: "the chosen operand is null; a null condition is not true", Fuses: notStrings, Functions: []Function{
-		{Name: "if", Free: true, Parameters: params{{Name: "condition", Type: Expression}, {Name: "a"}, {Name: "b"}}, Body: "choose(condition, a, b)", Example: "if(delay > 15, 'late', 'on time')", Python: "when",
+		{Name: "if", Free: true, Parameters: params{{Name: "condition", Type: Expression}, {Name: "a"}, {Name: "b"}}, Body: "choose([]any{condition, a, b})", Example: "if(delay > 15, 'late', 'on time')", Python: "when",
 			Doc: "If is a if the condition is true, and b if it is false or null, as CASE of SQL. A nil is the null of the other one's type: If(speed.Lt(0), nil, speed). [Case] has several conditions."},
+		{Name: "case", Go: "CaseOf", Free: true, Parameters: values, Body: "choose(values)", Example: "case(delay > 60, 'late', delay > 15, 'soon', 'on time')", Python: "when",
+			Doc: "CaseOf is [Case] as a list: pairs of a condition and a value, and the value of all other rows behind them. Hundreds of conditions are one step."},
 	}},
 	{Operands: "numbers, decimals, times, strings, binaries", Result: "the common type", Null: "all operands are null; null and NaN are skipped", Fuses: notStrings, Functions: []Function{
 		{Name: "least", Free: true, Parameters: values, Doc: "Least is the least of the values that are not null.", Call: "expr.Min", Python: "min_horizontal"},
 		{Name: "greatest", Free: true, Parameters: values, Doc: "Greatest is the greatest of the values that are not null.", Call: "expr.Max", Python: "max_horizontal"},
+	}},
+	{Operands: scalars + "; breaks of its kind", Result: "int64", Functions: []Function{
+		{Name: "cut", Parameters: params{{Name: "breaks", Type: Operands}}, Body: "e.cut(breaks, Expr.Le)", Example: "cut(delay, 0, 15, 60)", Python: "cut",
+			Doc: "Cut is the number of the bin of the value, from 0: bin i ends at break i, which belongs to it, and the last bin has all values above the last break. The breaks ascend; they may be expressions, such as quantiles. NaN is in the last bin."},
+		{Name: "cut_left", Parameters: params{{Name: "breaks", Type: Operands}}, Body: "e.cut(breaks, Expr.Lt)", Example: "cut_left(age, 18, 65)", Python: "cut",
+			Doc: "CutLeft is [Expr.Cut] with breaks that belong to the bins that begin at them: the number of breaks that are not above the value, width_bucket of PostgreSQL."},
 	}},
 	{Operands: "numbers, decimals, times", Result: "the common type", Functions: []Function{
 		{Name: "clamp", Parameters: params{{Name: "low"}, {Name: "high"}}, Doc: "Clamp is e, or the bound that it lies beyond.",

@@ -80,6 +80,10 @@ var readStrings = Section{"Strings that are read", Elementwise, "yes", []Row{
 			Doc:    "JaccardSimilarity is the number of different characters that two strings share, divided by that of those in either.",
 			Python: "str.jaccard_similarity(other: IntoExpr)", PythonDoc: "The number of characters that two strings share, divided by that of those in either. A str is a text, not a column."},
 	}},
+	{Operands: "binaries; a sketch", Result: "float64", Null: "the value is no HLL sketch", Fuses: onHost, Functions: []Function{
+		{Name: "hll_estimate", Call: "sketch.EstimateHLL", Doc: "HLLEstimate is about the number of distinct values that a sketch of [Expr.HLLSketch] has.",
+			Python: "hll_estimate()", PythonDoc: "About the number of distinct values that a HLL sketch has. Polars has none."},
+	}},
 	{Operands: "strings, binaries", Result: "uint64", Fuses: onHost, Functions: []Function{
 		{Name: "xxh3", Call: "text.XXH3", Doc: "XXH3 is the hash of 64 bits of xxHash's XXH3 of the bytes of a string. [Hash] takes columns of any types, and devices compute it.",
 			Python: "str.xxh3()", PythonDoc: "The hash of 64 bits of xxHash's XXH3 of the bytes."},

@@ -62,7 +62,7 @@ func (l *lane) nulls(n *exprtree.Node) Value {
 		}
 		return single(l.predicate("setp.nan."+k.arithmetic(), x.Registers[0], x.Registers[0]), x.Valid)
 	case exprtree.IfElse:
-		return l.ifElse(x, l.value(n.Arguments[1]), l.value(n.Arguments[2]))
+		return l.choice(n.Arguments)
 	}
 	for _, argument := range n.Arguments[1:] {
 		if x.Valid == "" || l.err != nil {
@@ -76,6 +76,20 @@ func (l *lane) nulls(n *exprtree.Node) Value {
 		x = result
 	}
 	return x
+}
+
+// choice is a choice by several conditions, from the last one to the first.
+func (l *lane) choice(arguments []*exprtree.Node) Value {
+	values := make([]Value, len(arguments))
+	for i, argument := range arguments {
+		values[i] = l.value(argument)
+	}
+	last := len(arguments) - 1
+	result := values[last]
+	for i := last - 2; i >= 0; i -= 2 {
+		result = l.ifElse(values[i], values[i+1], result)
+	}
+	return result
 }
 
 func (l *lane) ifElse(condition, x, y Value) Value {

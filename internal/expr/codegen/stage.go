@@ -3,6 +3,7 @@ package codegen
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -47,6 +48,9 @@ func placeable(n *exprtree.Node) bool {
 	case exprtree.ByteRange:
 		return n.Arguments[0].Op == exprtree.Literal || readable(n)
 	case exprtree.IfElse, exprtree.Coalesce:
+		if n.Op == exprtree.IfElse && len(n.Arguments) > mostChoices {
+			return false
+		}
 		for _, argument := range n.Arguments {
 			if argument.Kind() == exprtree.String && !placeable(argument) {
 				return false
@@ -73,7 +77,7 @@ func takesPlaces(op exprtree.Op) bool {
 func MakesStrings(program *exprtree.Program) bool { return len(staged(program)) > 0 }
 
 // staged returns the strings of a program that are made before its kernel runs, operands
-// before those that use them.
+// before those that use them, and the choices among too many literals.
 func staged(program *exprtree.Program) (nodes []*exprtree.Node) {
 	wanted := map[*exprtree.Node]bool{}
 	for _, n := range program.Nodes {
@@ -92,11 +96,51 @@ func staged(program *exprtree.Program) (nodes []*exprtree.Node) {
 		}
 	}
 	for _, n := range program.Nodes {
+		if len(program.Literals) > mostLiterals && n.Op == exprtree.IfElse && len(n.Arguments) > mostChoices+1 {
+			wanted[n] = true
+		}
 		if wanted[n] {
 			nodes = append(nodes, n)
 		}
 	}
 	return nodes
+}
+
+// mostChoices is the greatest number of operands, without the last one, of a choice that one kernel makes: the literals
+// among them are arguments of the kernel.
+const mostChoices = 32
+
+// mostLiterals is the greatest number of literals of a program whose choices are not made apart. A kernel takes 448.
+const mostLiterals = 256
+
+// split makes a choice with too many operands in parts, the last conditions first. It returns a choice that has the
+// string of the others as its last operand.
+func (s *stager) split(n *exprtree.Node) (*exprtree.Node, error) {
+	if n.Op != exprtree.IfElse || len(n.Arguments) <= mostChoices+1 {
+		return n, nil
+	}
+	rest := n.Arguments
+	begin := (len(rest) - 2) / mostChoices * mostChoices
+	others := &exprtree.Node{Op: n.Op, Type: n.Type, Arguments: rest[begin:]}
+	for begin > 0 {
+		if err := s.add(others); err != nil {
+			return nil, err
+		}
+		begin -= mostChoices
+		others = &exprtree.Node{Op: n.Op, Type: n.Type, Arguments: append(slices.Clone(rest[begin:begin+mostChoices]), others)}
+	}
+	return others, nil
+}
+
+// add makes a string, which becomes another input.
+func (s *stager) add(n *exprtree.Node) error {
+	c, err := s.make(n)
+	if err != nil {
+		return fmt.Errorf("%v: %w", n.Op, err)
+	}
+	s.numbers[n] = len(s.inputs)
+	s.inputs, s.types, s.columns = append(s.inputs, c), append(s.types, n.Type), append(s.columns, c)
+	return nil
 }
 
 // stager makes the strings of a program. Every node that is made becomes another input.
@@ -116,12 +160,9 @@ type stager struct {
 // its inputs.
 func (s *stager) stage(program *exprtree.Program, nodes []*exprtree.Node) (*exprtree.Program, []*column.Column, error) {
 	for _, n := range nodes {
-		c, err := s.make(n)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%v: %w", n.Op, err)
+		if err := s.add(n); err != nil {
+			return nil, nil, err
 		}
-		s.numbers[n] = len(s.inputs)
-		s.inputs, s.types, s.columns = append(s.inputs, c), append(s.types, n.Type), append(s.columns, c)
 	}
 	rest := s.part(program.Outputs)
 	return rest.program(), rest.inputs, nil
@@ -176,6 +217,17 @@ func (s *stager) makeWhole(n *exprtree.Node) (written *column.Column, err error)
 func (s *stager) make(n *exprtree.Node) (written *column.Column, err error) {
 	if written, err = s.makeWhole(n); written != nil || err != nil {
 		return written, err
+	}
+	if n, err = s.split(n); err != nil {
+		return nil, err
+	}
+	if n.Kind() != exprtree.String {
+		part := s.part([]*exprtree.Node{n})
+		values, err := runOne(s.call, part.program(), part.inputs, s.rows, s.capacity, s.capacity <= fewRows)
+		if err != nil {
+			return nil, err
+		}
+		return values[0], nil
 	}
 	kind, parts := textrows.Copied, []*exprtree.Node{n}
 	switch n.Op {

@@ -160,9 +160,9 @@ const (
 	// Coalesce is the first operand that is not null. It takes any number of operands,
 	// of Numbers, bool, Decimals of one type, temporal of one type, or strings.
 	Coalesce
-	// IfElse is the second operand if the first, a bool, is true, the third if it is
-	// false, and null if it is null. A null in the operand that is not chosen has no
-	// effect. Operands as for Coalesce.
+	// IfElse has pairs of a condition, which is a bool, and a value, and a last value behind them. It is the value
+	// of the first condition that is not false, null if that condition is null, and the last value if all are
+	// false. A null in a value that is not chosen has no effect. Values as the operands of Coalesce.
 	IfElse
 	// Minimum and Maximum of several operands skip nulls, and NaN if there is a number;
 	// they are null if all operands are. −0 is less than 0. Numbers, Decimals of one

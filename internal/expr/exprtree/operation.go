@@ -41,7 +41,7 @@ const (
 	Decided
 	// Skipping ones are null only if all operands are.
 	Skipping
-	// Chosen ones are null if the first operand is, or the one that it chooses.
+	// Chosen ones are null if the condition that decides is, or the value that it chooses.
 	Chosen
 	// Never null.
 	Never

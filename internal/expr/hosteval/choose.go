@@ -20,11 +20,7 @@ func (e *evaluation) choose(n *exprtree.Node) arrow.Array {
 		return e.extremes(n, true)
 	}
 	if n.Kind() == exprtree.Bool {
-		lanes := make([]lane[bool], len(n.Arguments))
-		for i, argument := range n.Arguments {
-			lanes[i] = e.boolsOf(argument)
-		}
-		return buildBools(e, func(i int) (bool, bool) { return first(lanes, i) })
+		return e.coalesceBools(n.Arguments)
 	}
 	return e.coalesce(n.Type, n.Arguments)
 }
@@ -115,36 +111,3 @@ func behind[T number](x, y T) bool {
 }
 
 func negativeZero[T number](x T) bool { return x == 0 && math.Signbit(float64(x)) }
-
-func (e *evaluation) ifElse(n *exprtree.Node) arrow.Array {
-	switch n.Kind().Bits() {
-	case 1:
-		condition, a, b := e.boolsOf(n.Arguments[0]), e.boolsOf(n.Arguments[1]), e.boolsOf(n.Arguments[2])
-		return buildBools(e, func(i int) (bool, bool) { return either(condition, a, b, i) })
-	case 8:
-		return eitherOf[uint8](e, n)
-	case 16:
-		return eitherOf[uint16](e, n)
-	case 32:
-		return eitherOf[uint32](e, n)
-	case 64:
-		return eitherOf[uint64](e, n)
-	}
-	return eitherOf[decimal128.Num](e, n)
-}
-
-func eitherOf[T any](e *evaluation, n *exprtree.Node) arrow.Array {
-	condition, a, b := e.boolsOf(n.Arguments[0]), laneOf[T](e, n.Arguments[1]), laneOf[T](e, n.Arguments[2])
-	return build(e, n.Type, func(i int) (T, bool) { return either(condition, a, b, i) })
-}
-
-func either[T any](condition lane[bool], a, b lane[T], i int) (T, bool) {
-	var none T
-	switch {
-	case !condition.ok(i):
-		return none, false
-	case condition.at(i):
-		return a.at(i), a.ok(i)
-	}
-	return b.at(i), b.ok(i)
-}

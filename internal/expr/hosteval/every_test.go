@@ -52,6 +52,9 @@ func check(t *testing.T, rows int, left, right arrow.DataType, expressions ...ex
 			require.ErrorIs(t, err, expr.ErrType)
 			continue
 		}
+		if (*exprtree.Bound)(bound).HasSteps() {
+			continue // such as a division of decimals
+		}
 		program := (*exprtree.Bound)(bound).Program()
 		accepted++
 		inputs := make([]arrow.Array, len(program.Inputs))

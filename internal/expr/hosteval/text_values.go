@@ -45,16 +45,7 @@ func (e *evaluation) textValues(n *exprtree.Node) [][]byte {
 	case exprtree.ByteRange:
 		return e.byteRange(n, readers[0])
 	case exprtree.IfElse:
-		condition := e.boolsOf(n.Arguments[0])
-		return e.buildTexts(func(i int) ([]byte, bool) {
-			switch {
-			case !condition.ok(i):
-				return nil, false
-			case condition.at(i):
-				return readers[0](i)
-			}
-			return readers[1](i)
-		})
+		return e.textCases(n, readers)
 	case exprtree.Coalesce:
 		return e.buildTexts(func(i int) ([]byte, bool) {
 			for _, read := range readers {
@@ -167,14 +158,19 @@ func (e *evaluation) buildTexts(f func(i int) ([]byte, bool)) [][]byte {
 	for first := 0; first < e.rows && e.goesOn(); first += blockRows {
 		for i := first; i < min(first+blockRows, e.rows); i++ {
 			if text, ok := f(i); ok {
-				texts[i] = text
-				if text == nil {
-					texts[i] = []byte{}
-				}
+				texts[i] = textOf(text)
 			}
 		}
 	}
 	return texts
+}
+
+// textOf returns a string that is not null.
+func textOf(text []byte) []byte {
+	if text == nil {
+		return []byte{}
+	}
+	return text
 }
 
 // textArray makes an array of a string operand. The total may exceed what offsets of 32

@@ -36,9 +36,11 @@
 //	key                map_get
 //	q                  quantile
 //	q, interpolation   quantile_with
-//	n                  largest, smallest, tile, lag, lead, nth, lag_or, lead_or, difference, percent_change
+//	lg_k               hll_sketch
+//	n                  largest, smallest, tile, lag, lead, nth, lag_or, lead_or, difference, percent_change, qcut
 //	order              order_by
 //	gap                session
+//	low, high          rescale
 //	alpha              exponential_mean
 package querydata
 
@@ -126,8 +128,11 @@ func catalogued() map[string]function {
 		"fill_null":    {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FillNull(a[1]) }},
 		"coalesce":     {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Coalesce(operands(a[0:])...) }},
 		"if":           {3, 3, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.If(a[0], a[1], a[2]) }},
+		"case":         {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.CaseOf(operands(a[0:])...) }},
 		"least":        {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Least(operands(a[0:])...) }},
 		"greatest":     {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Greatest(operands(a[0:])...) }},
+		"cut":          {2, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Cut(operands(a[1:])...) }},
+		"cut_left":     {2, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CutLeft(operands(a[1:])...) }},
 		"clamp":        {3, 3, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Clamp(a[1], a[2]) }},
 		"year":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Year() }},
 		"quarter":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Quarter() }},
@@ -208,6 +213,7 @@ func catalogued() map[string]function {
 		"jaro_similarity":         {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaroSimilarity(a[1]) }},
 		"jaro_winkler_similarity": {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaroWinklerSimilarity(a[1]) }},
 		"jaccard_similarity":      {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaccardSimilarity(a[1]) }},
+		"hll_estimate":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].HLLEstimate() }},
 		"xxh3":                    {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].XXH3() }},
 		"murmur3":                 {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Murmur3(o.member("seed").count()) }},
 		"substring": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
@@ -338,27 +344,30 @@ func catalogued() map[string]function {
 		"quantile_with": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].QuantileWith(o.member("q").number(), o.member("interpolation").text())
 		}},
-		"entropy":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Entropy() }},
-		"histogram":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Histogram() }},
-		"mad":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mad() }},
-		"variance":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Variance() }},
-		"stddev":               {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].StdDev() }},
-		"skewness":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Skewness() }},
-		"kurtosis":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Kurtosis() }},
-		"kurtosis_pop":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KurtosisPop() }},
-		"correlation":          {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Correlation(a[0], a[1]) }},
-		"covariance":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Covariance(a[0], a[1]) }},
-		"regression_slope":     {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionSlope(a[0], a[1]) }},
-		"regression_intercept": {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionIntercept(a[0], a[1]) }},
-		"regression_r2":        {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionR2(a[0], a[1]) }},
-		"at_max":               {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMax(a[1]) }},
-		"at_min":               {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMin(a[1]) }},
-		"count_if":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountIf() }},
-		"any":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Any() }},
-		"all":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].All() }},
-		"list":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].List() }},
-		"largest":              {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Largest(o.member("n").count()) }},
-		"smallest":             {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Smallest(o.member("n").count()) }},
+		"entropy":               {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Entropy() }},
+		"histogram":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Histogram() }},
+		"approx_count_distinct": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ApproxCountDistinct() }},
+		"hll_sketch":            {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].HLLSketch(o.member("lg_k").count()) }},
+		"hll_merge":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].HLLMerge() }},
+		"mad":                   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mad() }},
+		"variance":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Variance() }},
+		"stddev":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].StdDev() }},
+		"skewness":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Skewness() }},
+		"kurtosis":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Kurtosis() }},
+		"kurtosis_pop":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KurtosisPop() }},
+		"correlation":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Correlation(a[0], a[1]) }},
+		"covariance":            {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Covariance(a[0], a[1]) }},
+		"regression_slope":      {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionSlope(a[0], a[1]) }},
+		"regression_intercept":  {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionIntercept(a[0], a[1]) }},
+		"regression_r2":         {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionR2(a[0], a[1]) }},
+		"at_max":                {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMax(a[1]) }},
+		"at_min":                {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMin(a[1]) }},
+		"count_if":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountIf() }},
+		"any":                   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Any() }},
+		"all":                   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].All() }},
+		"list":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].List() }},
+		"largest":               {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Largest(o.member("n").count()) }},
+		"smallest":              {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Smallest(o.member("n").count()) }},
 		"join_strings": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].JoinStrings(o.member("separator").text())
 		}},
@@ -386,12 +395,16 @@ func catalogued() map[string]function {
 		"interpolate":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Interpolate() }},
 		"interpolate_by":          {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].InterpolateBy(a[1]) }},
 		"session":                 {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Session(o.member("gap").scalar()) }},
-		"cum_sum":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumSum() }},
-		"cum_product":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumProduct() }},
-		"cum_min":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumMin() }},
-		"cum_max":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumMax() }},
-		"cum_mean":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumMean() }},
-		"cum_count":               {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumCount() }},
+		"qcut":                    {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].QCut(o.member("n").count()) }},
+		"rescale": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].Rescale(o.member("low").number(), o.member("high").number())
+		}},
+		"cum_sum":     {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumSum() }},
+		"cum_product": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumProduct() }},
+		"cum_min":     {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumMin() }},
+		"cum_max":     {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumMax() }},
+		"cum_mean":    {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumMean() }},
+		"cum_count":   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumCount() }},
 		"exponential_mean": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].ExponentialMean(o.member("alpha").number())
 		}},

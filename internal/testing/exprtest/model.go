@@ -40,13 +40,15 @@ func (m model) value(n *exprtree.Node) any {
 	case exprtree.IsNull, exprtree.IsValid:
 		return m.isNull(n.Arguments[0]) == (n.Op == exprtree.IsNull)
 	case exprtree.IfElse:
-		switch m.value(n.Arguments[0]) {
-		case true:
-			return m.value(n.Arguments[1])
-		case false:
-			return m.value(n.Arguments[2])
+		last := len(n.Arguments) - 1
+		for i := 0; i < last; i += 2 {
+			if condition := m.value(n.Arguments[i]); condition == nil {
+				return nil
+			} else if condition == true {
+				return m.value(n.Arguments[i+1])
+			}
 		}
-		return nil
+		return m.value(n.Arguments[last])
 	}
 	operands := make([]any, len(n.Arguments))
 	strict := true

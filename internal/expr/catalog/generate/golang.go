@@ -13,7 +13,7 @@ import (
 // imports are the packages that functions may need.
 var imports = []string{
 	"time", "github.com/apache/arrow/go/v17/arrow", "github.com/gpuframe/gpuframe/internal/query/plan", "github.com/gpuframe/gpuframe/kernels/expr",
-	"github.com/gpuframe/gpuframe/kernels/nested", "github.com/gpuframe/gpuframe/kernels/text", "github.com/gpuframe/gpuframe/kernels/timezone",
+	"github.com/gpuframe/gpuframe/kernels/nested", "github.com/gpuframe/gpuframe/kernels/sketch", "github.com/gpuframe/gpuframe/kernels/text", "github.com/gpuframe/gpuframe/kernels/timezone",
 }
 
 // goFunctions returns the functions of package gpuframe and the methods of its Expr.
