@@ -78,15 +78,10 @@ func (s spreading) spread(out op.Buffers, write func(out op.Buffers) error) (don
 	if err := sort.Run(&call, buffers); err != nil {
 		return false, err
 	}
-	f, err := call.Kernel(&set, "over", s.kernel)
-	if err != nil {
-		return false, err
-	}
-	grid, err := f.Grid(s.rows, overThreads, spreadLoads, 0)
-	if err != nil {
-		return false, err
-	}
-	if err := f.Launch(call.Stream, grid, device.Dim3{X: overThreads}, 0, rows, values, s.counted, int64(s.rows), out.Values); err != nil {
+	// A block for each tile: they start in sequence, so that those that run write near each other.
+	// Blocks that loop over tiles drift apart, and leave the cache.
+	tiles := tilesOf(s.rows, overThreads*spreadLoads)
+	if err := s.enqueue(&call, s.kernel, tiles, rows, values, s.counted, int64(s.rows), out.Values); err != nil {
 		return false, err
 	}
 	if bitmap == 0 {

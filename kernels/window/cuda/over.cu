@@ -483,21 +483,19 @@ static constexpr u32 spread_loads = 4;
 // spread writes values to the rows that they belong to. The rows of neighbours are near each
 // other, so that the words that are written together meet in the cache.
 template <typename From, typename To> DEVICE void spread(const u32 *rows, const From *values, const i64 *counted, i64 capacity, To *out) {
-    const u64 n = device_rows(counted, capacity);
-    for (u64 base = (u64)block_in_grid() * over_threads * spread_loads; base < n; base += threads_per_grid() * spread_loads) {
-        u32 row[spread_loads];
-        From value[spread_loads];
+    const u64 n = device_rows(counted, capacity), first = (u64)block_in_grid() * over_threads * spread_loads + thread_in_block();
+    u32 row[spread_loads];
+    From value[spread_loads];
 #pragma unroll
-        for (u32 i = 0; i < spread_loads; i++) {
-            const u64 at = base + i * over_threads + thread_in_block();
-            row[i] = at < n ? rows[at] : 0;
-            value[i] = at < n ? values[at] : 0;
-        }
-#pragma unroll
-        for (u32 i = 0; i < spread_loads; i++)
-            if (base + i * over_threads + thread_in_block() < n)
-                out[row[i]] = value[i];
+    for (u32 i = 0; i < spread_loads; i++) {
+        const u64 at = first + i * over_threads;
+        row[i] = at < n ? rows[at] : 0;
+        value[i] = at < n ? values[at] : 0;
     }
+#pragma unroll
+    for (u32 i = 0; i < spread_loads; i++)
+        if (first + i * over_threads < n)
+            out[row[i]] = value[i];
 }
 
 #define OVER_SPREAD(NAME, FROM, TO) \
