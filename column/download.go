@@ -115,7 +115,7 @@ func orderAfter(columns []*Column, stream *device.Stream) (*device.Stream, error
 				return nil, fmt.Errorf("a column is on %v, the stream or another column on %v, expected one device: %w",
 					block.Device(), stream.Device(), device.ErrInvalidValue)
 			}
-			if err := block.OrderBefore(stream); err != nil {
+			if err := block.OrderRead(stream); err != nil {
 				return nil, err
 			}
 		}

@@ -191,13 +191,18 @@ func (a *arguments) note(r region) {
 	a.regions[known].unordered = a.regions[known].unordered && r.unordered
 }
 
-// order makes the stream wait, on the device, for pending work on the memory.
-func (a *arguments) order(stream *device.Stream) error {
+// order makes the stream wait, on the device, for pending work on the memory. reads is set for a
+// kernel that writes to no settled memory.
+func (a *arguments) order(stream *device.Stream, reads bool) error {
+	order := (*memory.Block).OrderBefore
+	if reads {
+		order = (*memory.Block).OrderRead
+	}
 	for _, r := range a.regions {
 		if r.unordered {
 			continue
 		}
-		if err := r.block.OrderBefore(stream); err != nil {
+		if err := order(r.block, stream); err != nil {
 			return &ArgumentError{Index: r.index, Reason: err}
 		}
 	}
@@ -278,11 +283,15 @@ func (a *arguments) checkRegions(stream *device.Stream, strict bool) error {
 
 // record records the stream's use of every block, or adds the block to the stream's
 // capture.
-func (a *arguments) record(stream *device.Stream) error {
+func (a *arguments) record(stream *device.Stream, reads bool) error {
+	record := (*memory.Block).RecordUse
+	if reads {
+		record = (*memory.Block).RecordRead
+	}
 	for _, r := range a.regions {
 		captured, err := streamwork.Hold(stream, r.block)
 		if !captured {
-			err = r.block.RecordUse(stream)
+			err = record(r.block, stream)
 		}
 		if err != nil {
 			return &ArgumentError{Index: r.index, Reason: err}

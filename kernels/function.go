@@ -18,6 +18,9 @@ type Function struct {
 	attributes Attributes
 	parameters signature
 
+	// readsSettled is set by ReadsSettled.
+	readsSettled atomic.Bool
+
 	// sharedAllowed is the dynamic shared memory in bytes that the driver currently
 	// allows for a block. It grows under sharedMu.
 	sharedAllowed atomic.Uint32
@@ -26,6 +29,14 @@ type Function struct {
 	// shapes caches the number of blocks of a shape that the device runs at a time.
 	shapesMu sync.RWMutex
 	shapes   map[blockShape]int
+}
+
+// ReadsSettled declares that launches write to no memory that is settled, as those of all
+// operators of gpuframe: see memory.Block.Settle. Then they do not wait for other streams that
+// read it. It returns the function.
+func (f *Function) ReadsSettled() *Function {
+	f.readsSettled.Store(true)
+	return f
 }
 
 // Attributes are properties of a compiled kernel. Sizes are in bytes.

@@ -81,7 +81,8 @@ func (f *Function) launch(a *arguments, stream *device.Stream, config backend.La
 	if err := f.allowShared(config.SharedBytes); err != nil {
 		return err
 	}
-	if err := a.order(stream); err != nil {
+	reads := f.readsSettled.Load()
+	if err := a.order(stream, reads); err != nil {
 		return err
 	}
 	err := stream.Enqueue(func(handle backend.Stream) error {
@@ -98,5 +99,5 @@ func (f *Function) launch(a *arguments, stream *device.Stream, config backend.La
 	if _, err := streamwork.Hold(stream, heldCode{m}); err != nil {
 		return err
 	}
-	return a.record(stream)
+	return a.record(stream, reads)
 }

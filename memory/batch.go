@@ -132,17 +132,20 @@ func (b *Batch) Run(ctx context.Context, stream *device.Stream) error {
 
 func (b *Batch) transfer(ctx context.Context, stream *device.Stream, uploads, downloads *grouping) error {
 	defer runtime.KeepAlive(b)
-	for _, regions := range [][]region{b.uploads, b.downloads} {
-		for i := range regions {
-			if err := regions[i].device.Order(stream); err != nil {
-				return err
-			}
+	for i := range b.uploads {
+		if err := b.uploads[i].device.Order(stream); err != nil {
+			return err
+		}
+	}
+	for i := range b.downloads {
+		if err := b.downloads[i].device.orderRead(stream); err != nil {
+			return err
 		}
 	}
 	engine := b.manager.transfers
 	if len(uploads.spans) > 0 {
 		err := engine.Upload(ctx, stream, uploads.spans)
-		if err = errors.Join(err, uploads.recordUse(stream)); err != nil {
+		if err = errors.Join(err, uploads.record((*Block).RecordUse, stream)); err != nil {
 			return err
 		}
 	}
@@ -150,7 +153,7 @@ func (b *Batch) transfer(ctx context.Context, stream *device.Stream, uploads, do
 		return nil
 	}
 	err := engine.Download(ctx, stream, downloads.spans)
-	return errors.Join(err, downloads.recordUse(stream))
+	return errors.Join(err, downloads.record((*Block).RecordRead, stream))
 }
 
 // group sorts the regions by address and adds them to the groupings.

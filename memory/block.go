@@ -353,7 +353,9 @@ func (b *Block) dropReference() (last bool, err error) {
 // memory is not freed before that work completes or, if the stream is being captured,
 // before the graph is closed. The stream may belong to another device, which may be
 // closed before the memory is freed: closing it then waits for its work.
-func (b *Block) RecordUse(stream *device.Stream) error {
+func (b *Block) RecordUse(stream *device.Stream) error { return b.recordUse(stream, false) }
+
+func (b *Block) recordUse(stream *device.Stream, reads bool) error {
 	if err := b.Check(); err != nil {
 		return err
 	}
@@ -368,7 +370,7 @@ func (b *Block) RecordUse(stream *device.Stream) error {
 	if streamwork.Foreign(stream) {
 		err = streamwork.Note(stream)
 	}
-	b.state.uses.record(b.generation, own, stream)
+	b.state.uses.record(b.generation, own, stream, reads)
 	return err
 }
 
@@ -501,6 +503,7 @@ func (s *blockState) finish(generation uint64) error {
 	case bytes > 0:
 		err = manager.resource.Free(s.allocation, s.uses.further(generation))
 	}
+	s.uses.end(generation)
 	s.retire(bytes, generation)
 	if err != nil {
 		return fmt.Errorf("memory: free %s: %w", humanize.IBytes(bytes), err)

@@ -31,7 +31,7 @@ func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 	if stream == nil {
 		stream = s.block.Stream()
 	}
-	if err := source.Order(stream); err != nil {
+	if err := source.orderRead(stream); err != nil {
 		return fmt.Errorf("memory: copy to slice: order after the work on the source: %w", err)
 	}
 	from, bytes := source.Pointer(), s.Bytes()
@@ -100,7 +100,7 @@ func fill(driver backend.Device, to device.Pointer, pattern []byte, count uint64
 }
 
 // enqueue checks that s may be written, calls operation with the stream's handle and
-// records the use of s and of the other blocks.
+// records the use of s and of the other blocks, which it reads.
 func (s Slice[T]) enqueue(stream *device.Stream, name string,
 	operation func(driver backend.Device, to device.Pointer, handle backend.Stream) error, others ...*Block,
 ) error {
@@ -113,8 +113,7 @@ func (s Slice[T]) enqueue(stream *device.Stream, name string,
 	if !stream.Device().Same(s.block.Device()) {
 		return fmt.Errorf("memory: %s slice on %s: the stream belongs to %s: %w", name, s.block.Device(), stream.Device(), device.ErrInvalidValue)
 	}
-	all := append(others, s.block)
-	for _, block := range all {
+	for _, block := range append(others[:len(others):len(others)], s.block) {
 		if err := block.Retain(); err != nil {
 			return fmt.Errorf("memory: %s slice: %w", name, err)
 		}
@@ -129,10 +128,10 @@ func (s Slice[T]) enqueue(stream *device.Stream, name string,
 	if err != nil {
 		err = fmt.Errorf("memory: %s slice of %d bytes: %w", name, s.Bytes(), err)
 	}
-	for _, block := range all { // even after an error: part of the work may be enqueued
-		err = errors.Join(err, block.RecordUse(stream))
+	for _, block := range others { // even after an error: part of the work may be enqueued
+		err = errors.Join(err, block.RecordRead(stream))
 	}
-	return err
+	return errors.Join(err, s.block.RecordUse(stream))
 }
 
 func (b *Block) checkWritable() error {

@@ -22,7 +22,7 @@ func (b *Block) RecordForeignUse() error {
 	if err := b.Check(); err != nil {
 		return err
 	}
-	b.state.uses.record(b.generation, b.state.allocation.Stream, streamwork.AllStreams(b.manager.device))
+	b.state.uses.record(b.generation, b.state.allocation.Stream, streamwork.AllStreams(b.manager.device), false)
 	return nil
 }
 

@@ -58,13 +58,13 @@ func (g *grouping) add(region Slice[uint8], data []byte) error {
 	return nil
 }
 
-// recordUse records the use of the blocks by the transfer, which was enqueued on the
-// stream. Blocks that the processor copied itself need no record.
-func (g *grouping) recordUse(stream *device.Stream) error {
+// record records the use of the blocks by the transfer, which was enqueued on the stream, by
+// RecordUse or RecordRead. Blocks that the processor copied itself need no record.
+func (g *grouping) record(use func(*Block, *device.Stream) error, stream *device.Stream) error {
 	var failures []error
 	for _, block := range g.blocks {
 		if !block.Kind().HostAccessible() {
-			failures = append(failures, block.RecordUse(stream))
+			failures = append(failures, use(block, stream))
 		}
 	}
 	return errors.Join(failures...)

@@ -17,13 +17,13 @@ func TestUseListOfALaterBlock(t *testing.T) {
 	defer func() { require.NoError(t, host.Close()) }()
 	var uses useList
 	own := host.DefaultStream()
-	uses.record(1, own, own)
+	uses.record(1, own, own, false)
 	_, token, pending := uses.pending(1, own)
 	require.True(t, pending)
 
-	uses.record(2, own, own)
+	uses.record(2, own, own, false)
 	uses.complete(1, token)
-	uses.record(1, own, own)
+	uses.record(1, own, own, false)
 	_, second, pending := uses.pending(2, own)
 	require.True(t, pending, "an earlier block's wait says nothing of this one")
 	assert.EqualValues(t, 2, second)
@@ -40,7 +40,7 @@ func TestUseListForgetsIdleStreams(t *testing.T) {
 	for range 10 * manyStreams {
 		stream, err := host.NewStream()
 		require.NoError(t, err)
-		uses.record(1, host.DefaultStream(), stream)
+		uses.record(1, host.DefaultStream(), stream, false)
 		require.NoError(t, stream.Close())
 		require.NoError(t, host.Synchronize(context.Background()))
 	}
@@ -59,14 +59,14 @@ func TestUseListKnowsTheOwnStreamApart(t *testing.T) {
 	defer func() { require.NoError(t, other.Close()) }()
 	var uses useList
 	own := host.DefaultStream()
-	uses.record(1, own, other)
+	uses.record(1, own, other, false)
 	streams, token, _ := uses.pending(1, own)
 	assert.Equal(t, []*device.Stream{other, own}, streams, "the allocation is a use")
 	uses.completeOwn(1, token)
 	streams, _, pending := uses.pending(1, own)
 	assert.True(t, pending)
 	assert.Equal(t, []*device.Stream{other}, streams)
-	uses.record(1, own, own)
+	uses.record(1, own, own, false)
 	streams, _, _ = uses.pending(1, own)
 	assert.Equal(t, []*device.Stream{other, own}, streams)
 	uses.completeOwn(0, token+5)

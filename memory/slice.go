@@ -211,6 +211,14 @@ func (s Slice[T]) Order(stream *device.Stream) error {
 	return s.block.OrderBefore(stream)
 }
 
+// orderRead is Order for work that only reads.
+func (s Slice[T]) orderRead(stream *device.Stream) error {
+	if s.unordered || s.block == nil {
+		return nil
+	}
+	return s.block.OrderRead(stream)
+}
+
 // Retain adds a reference to the block, which another Release gives back. Retaining
 // a zero Slice does nothing.
 //

@@ -58,6 +58,10 @@ func (m *Manager) Stats() Stats {
 	return s
 }
 
+// Remaining returns the bytes that the manager could still allocate, by its budget and those
+// above it: Remaining of [Stats], without stopping allocations to read them all.
+func (m *Manager) Remaining() uint64 { return m.account.effective().remaining() }
+
 // reading has the figures of a manager without its children, as they were read.
 type reading struct {
 	figures Stats

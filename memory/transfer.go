@@ -162,7 +162,7 @@ func Download(ctx context.Context, stream *device.Stream, destinations []Destina
 		}
 	}
 	for i := range destinations {
-		if err := destinations[i].From.Order(stream); err != nil {
+		if err := destinations[i].From.orderRead(stream); err != nil {
 			return fmt.Errorf("memory: download: destination %d: %w", i, err)
 		}
 	}
@@ -170,7 +170,7 @@ func Download(ctx context.Context, stream *device.Stream, destinations []Destina
 	err := first.manager.transfers.Download(ctx, stream, regions.spans)
 	first.manager.tree.downloads.add(regions.spans, begin, err)
 	runtime.KeepAlive(destinations)
-	if err = errors.Join(err, regions.recordUse(stream)); err != nil {
+	if err = errors.Join(err, regions.record((*Block).RecordRead, stream)); err != nil {
 		return fmt.Errorf("memory: download: %w", err)
 	}
 	return nil

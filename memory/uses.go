@@ -26,6 +26,10 @@ type useList struct {
 	recorded, completed uint64
 	// own and ownCompleted are the same for uses on the block's own stream.
 	own, ownCompleted uint64
+	// settled is set while the contents are final, and written marks the uses before, on each
+	// stream that had some, until they are known to have completed.
+	settled bool
+	written []*device.Event
 }
 
 // manyStreams is the number of other streams from which record drops the streams
@@ -40,6 +44,7 @@ func (u *useList) begin(generation uint64) bool {
 		u.generation, u.recorded, u.completed = generation, 1, 0
 		u.own, u.ownCompleted = 1, 0
 		u.clear()
+		u.unsettle()
 	}
 	return u.generation == generation
 }
@@ -49,11 +54,15 @@ func (u *useList) clear() {
 	u.streams = u.streams[:0]
 }
 
-func (u *useList) record(generation uint64, own, stream *device.Stream) {
+// record records a use. One that may write ends that the contents are final.
+func (u *useList) record(generation uint64, own, stream *device.Stream, reads bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.begin(generation) {
 		return
+	}
+	if !reads {
+		u.unsettle()
 	}
 	u.recorded++
 	if stream.Equal(own) {

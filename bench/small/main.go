@@ -16,13 +16,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/bench/internal/session"
 	"github.com/gpuframe/gpuframe/bench/internal/table"
+	"github.com/gpuframe/gpuframe/bench/internal/verbs"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/testing/callcount"
@@ -128,12 +125,12 @@ func driverCalls(ctx context.Context, e *gpuframe.Engine, counted *callcount.Dev
 
 // each calls f with each call on the tables of an engine.
 func each(e *gpuframe.Engine, rows int, f func(call) error) (err error) {
-	left, err := tableOf(e, rows, 7)
+	left, err := verbs.Table(e, rows, 7)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, left.Release()) }()
-	right, err := tableOf(e, rows, 11)
+	right, err := verbs.Table(e, rows, 11)
 	if err != nil {
 		return err
 	}
@@ -141,7 +138,7 @@ func each(e *gpuframe.Engine, rows int, f func(call) error) (err error) {
 	options := kernels.Options{Manager: e.Manager()}
 	value := expr.Col("value")
 	sum, keys := []group.Aggregate{group.Sum(value)}, group.Columns("key")
-	again := fiveVerbs(e, left)
+	again := verbs.Query(e, left)
 	for _, c := range []call{
 		{"group: sum f64 by i32, 100 groups", "≤ 40 µs", func(ctx context.Context) (releaser, error) {
 			return group.By(left, keys...).Aggregate(ctx, sum, group.ByOptions{Options: options})
@@ -160,41 +157,13 @@ func each(e *gpuframe.Engine, rows int, f func(call) error) (err error) {
 		}},
 		{"five verbs: operators", "", func(ctx context.Context) (releaser, error) { return directly(ctx, e, left) }},
 		{"five verbs: query", "60 µs more", func(ctx context.Context) (releaser, error) { return again.Collect(ctx) }},
-		{"five verbs: new query of the shape", "60 µs more", func(ctx context.Context) (releaser, error) { return fiveVerbs(e, left).Collect(ctx) }},
+		{"five verbs: new query of the shape", "60 µs more", func(ctx context.Context) (releaser, error) { return verbs.Query(e, left).Collect(ctx) }},
 	} {
 		if err := f(c); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
 	return nil
-}
-
-// tableOf returns a table of 100 keys, a value and a row number.
-func tableOf(e *gpuframe.Engine, rows, factor int) (*buffer.Buffer, error) {
-	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "key", Type: arrow.PrimitiveTypes.Int32}, {Name: "value", Type: arrow.PrimitiveTypes.Float64}, {Name: "row", Type: arrow.PrimitiveTypes.Int32},
-	}, nil)
-	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
-	defer b.Release()
-	for i := range rows {
-		b.Field(0).(*array.Int32Builder).Append(int32(i * factor % 100))
-		b.Field(1).(*array.Float64Builder).Append(float64(i*factor%rows) / 3)
-		b.Field(2).(*array.Int32Builder).Append(int32(i))
-	}
-	record := b.NewRecord()
-	defer record.Release()
-	return buffer.FromRecord(e.Manager(), record)
-}
-
-// fiveVerbs is a query of five verbs.
-func fiveVerbs(e *gpuframe.Engine, table *buffer.Buffer) gpuframe.Query {
-	value := gpuframe.Col("value")
-	return e.Table(table).
-		Filter(value.Gt(10.0)).
-		With(value.Mul(2.0).As("double")).
-		GroupBy(gpuframe.Col("key")).Agg(gpuframe.Col("double").Sum().As("sum")).
-		Sort(gpuframe.Col("sum").Desc()).
-		Head(10)
 }
 
 var (

@@ -113,7 +113,7 @@ func (c *Call) orderBlock(block *memory.Block) error {
 	if !block.Device().Same(c.Stream.Device()) {
 		return fmt.Errorf("the memory is on %s, the stream on %s: %w", block.Device(), c.Stream.Device(), device.ErrInvalidValue)
 	}
-	return block.OrderBefore(c.Stream)
+	return block.OrderRead(c.Stream)
 }
 
 // WaitIdle waits until the stream is idle or the context ends. Operators on the host call

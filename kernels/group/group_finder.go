@@ -145,7 +145,7 @@ func (r *groupFinder) measure(q Query) (*facts, error) {
 		f.estimated = true
 	}
 	if f.estimated || f.Groups > 0 { // to read the statistics stops allocations for a short time
-		f.budget = r.call.Manager.Stats().Remaining
+		f.budget = r.call.Manager.Remaining()
 		f.hashes = f.planHashes()
 	}
 	return f, nil

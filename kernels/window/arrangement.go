@@ -27,14 +27,18 @@ type arrangement struct {
 	// rows or, if counted has memory, their maximum.
 	capacity, rows int
 	counted        memory.Slice[int64]
-	// listed are the numbers of the rows in order, or empty if the table is in order.
-	listed memory.Slice[uint32]
+	// listed are the numbers of the rows in order, or empty if the table is in order. inOrder is
+	// the only key in that order, if the sort has it.
+	listed  memory.Slice[uint32]
+	inOrder *column.Column
 	// partitions are runs of equal partition keys, or nil for one partition. peers are runs
 	// of rows with equal keys of both kinds, or nil if all rows of a partition are peers. The
 	// host has runs instead.
 	partitions, peers       *heads
 	partitionRuns, peerRuns *order.Runs
 	owned                   release.Stack
+	// byPlace is set while results are written in the order of places.
+	byPlace bool
 }
 
 // arrange sorts the rows if they are not in order. The caller releases the arrangement.
@@ -89,12 +93,18 @@ func (a *arrangement) arrange() error {
 }
 
 // sort lists the rows in order.
-func (a *arrangement) sort() error {
-	indices, err := order.Indices(a.ctx, a.table, a.windows.keys(), a.scratch())
+func (a *arrangement) sort() (err error) {
+	var indices *column.Column
+	if keys := a.windows.keys(); len(keys) == 1 {
+		indices, a.inOrder, err = order.IndicesWithKey(a.ctx, a.table, keys[0], a.scratch())
+	} else {
+		indices, err = order.Indices(a.ctx, a.table, keys, a.scratch())
+	}
 	if err != nil {
 		return err
 	}
 	a.owned.Add(indices)
+	a.owned.Add(a.inOrder)
 	a.listed, err = column.Elements[uint32](indices)
 	return err
 }
@@ -239,6 +249,9 @@ func (a *arrangement) launchFor(call *op.Call, each int, name string, arguments 
 // argument is the kernels' Rows.
 func (a *arrangement) argument() any {
 	l := rowsLayout{listed: a.listed, partitions: a.partitions.layout(), peers: a.peers.layout(), counted: a.counted, capacity: int64(a.rows)}
+	if a.byPlace {
+		l.byPlace = 1
+	}
 	return l.asArgument()
 }
 

@@ -31,6 +31,7 @@ const (
 	stateBytes  = 24
 	shiftLoads  = 4
 	numberLoads = 2
+	spreadLoads = 4
 	// mostShifted is the number of rows whose places fit 32 bits with room for a grid.
 	mostShifted = math.MaxInt32
 	// The elements of a warp that folds frames in registers, and the longest frame that
@@ -48,8 +49,9 @@ func (a *arrangement) fold(f Function, value *column.Column, t arrow.DataType, f
 	}
 	by, to := f.folding(value.Type(), t)
 	nullable := to.result != resultCount || to.least > 0
+	spread := spreading{a, &call, to.bytes, spreadKernels[to.bytes]}
 	return a.newColumn(&call, t, nullable, func(out op.Buffers) error {
-		return a.foldInto(&call, f, in, by, to, frame, out)
+		return spread.write(out, func(out op.Buffers) error { return a.foldInto(&call, f, in, by, to, frame, out) })
 	})
 }
 

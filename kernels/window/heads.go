@@ -238,7 +238,16 @@ func (a *arrangement) compare(c *comparing, unsorted memory.Slice[uint8]) (err e
 			heads = a.peers
 		}
 		name := map[int]string{4: "heads_32", 8: "heads_64"}[first.format.Bytes]
-		err = a.findHeads(call, name, a.places(), first.view.Values, first.flip(), heads.output(), unsorted)
+		values, places := first.view.Values, a.places()
+		if a.inOrder != nil {
+			in, err := call.View(a.inOrder)
+			if err != nil {
+				return err
+			}
+			l := placesLayout{listed: memory.Slice[uint32]{}, counted: a.counted, capacity: int64(a.rows)}
+			values, places = in.Values, l.asArgument()
+		}
+		err = a.findHeads(call, name, places, values, first.flip(), heads.output(), unsorted)
 	} else {
 		l := headKeysLayout{partitions: uint32(len(a.windows.PartitionBy)), count: uint32(len(c.keys))}
 		for i := range c.keys {

@@ -122,11 +122,12 @@ type rowsLayout struct {
 	peers      headsLayout // null for one partition, and if all rows of it are peers
 	counted    any
 	capacity   int64
+	byPlace    uint64 // 1 if results are written in the order of places
 }
 
 // asArgument returns the struct as kernels take it.
 func (s *rowsLayout) asArgument() any {
-	return kernels.Struct(s.listed, s.partitions.asArgument(), s.peers.asArgument(), s.counted, s.capacity)
+	return kernels.Struct(s.listed, s.partitions.asArgument(), s.peers.asArgument(), s.counted, s.capacity, s.byPlace)
 }
 
 // frameLayout is the frames of all rows: [lows, highs), or without them the rows from low to

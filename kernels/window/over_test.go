@@ -1,6 +1,7 @@
 package window_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -231,6 +233,15 @@ func overTable(t *testing.T, mgr *memory.Manager, c *overCase) *buffer.Buffer {
 	return table
 }
 
+// spreading returns a context in which results of few rows, too, are written in the order of
+// places first, or the given one.
+func spreading(ctx context.Context, few bool) context.Context {
+	if !few {
+		return ctx
+	}
+	return strategy.WithWindow(ctx, strategy.Window{SpreadRows: 1})
+}
+
 // TestOver compares all functions with a quadratic model.
 func TestOver(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
@@ -248,7 +259,7 @@ func TestOver(t *testing.T) {
 				}
 				tests := overTests(g, c)
 				table := overTable(t, mgr, c)
-				columns, err := window.Over(t.Context(), table, c.windows(), functionsOf(tests))
+				columns, err := window.Over(spreading(t.Context(), g.IntN(2) == 0), table, c.windows(), functionsOf(tests))
 				require.NoError(t, err)
 				for j, a := range arraysOf(t, columns) {
 					f := tests[j].function
@@ -308,11 +319,11 @@ func TestOverHost(t *testing.T) {
 			functions = append(functions, frame(window.Variance(small, 1)), frame(window.Sum(small)), frame(window.Max(small)), frame(window.Product(small)))
 		}
 		functions = append(functions, window.ExponentialMean(small, 0.01), window.Median(small).Rows(-9, 0), window.Lag(small, 1), window.RowNumber())
-		for i, sorted := range []bool{false, true} {
-			some := functions
+		for i, ctx := range []context.Context{t.Context(), spreading(t.Context(), true), t.Context()} {
+			sorted, some := i == 2, functions
 			if every > 1 {
 				some = nil
-				for j := i; j < len(functions); j += every {
+				for j := i % every; j < len(functions); j += every {
 					some = append(some, functions[j])
 				}
 			}
@@ -321,7 +332,7 @@ func TestOverHost(t *testing.T) {
 				upload = func(t *testing.T, mgr *memory.Manager, c *overCase) *buffer.Buffer { return c.sorted(t, mgr) }
 			}
 			table, hostTable := upload(t, mgr, c), upload(t, host, c)
-			got, err := window.Over(t.Context(), table, c.windows(), some)
+			got, err := window.Over(ctx, table, c.windows(), some)
 			require.NoError(t, err)
 			want, err := window.Over(t.Context(), hostTable, c.windows(), some)
 			require.NoError(t, err)
@@ -369,7 +380,7 @@ func TestOverCounted(t *testing.T) {
 			counted, err := buffer.New(table.Schema(), columns, buffer.Rows{Device: one})
 			require.NoError(t, err)
 			require.NoError(t, one.Release())
-			got, err := window.Over(t.Context(), counted, c.windows(), fewFunctions())
+			got, err := window.Over(spreading(t.Context(), rows > 40), counted, c.windows(), fewFunctions())
 			require.NoError(t, err)
 			short, err := table.Slice(0, rows)
 			require.NoError(t, err)
@@ -395,11 +406,12 @@ func TestOverFaults(t *testing.T) {
 		c.partitions, c.orders = 3, true
 		table := overTable(t, mgr, c)
 		defer func() { require.NoError(t, table.Release()) }()
+		ctx := spreading(t.Context(), true)
 		held := mgr.Stats().InUse
 		functions := fewFunctions()
 		for nth := uint64(1); ; nth++ {
 			fault.Arm(adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: nth}})
-			columns, err := window.Over(t.Context(), table, c.windows(), functions)
+			columns, err := window.Over(ctx, table, c.windows(), functions)
 			fault.Arm(adaptor.FaultOptions{})
 			if err == nil {
 				require.Greater(t, nth, uint64(len(functions)))

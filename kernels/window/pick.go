@@ -120,7 +120,9 @@ func (a *arrangement) picked(f Function, value *column.Column, frame *framing) (
 		if call.OnHost() {
 			return a.pickOnHost(function, int(offset), frame, p, out)
 		}
-		return a.launch(&call, "over_pick", a.argument(), frame.argument(), out.Values, function, offset, p.counts, p.places)
+		return spreading{a, &call, 4, "over_spread_32"}.write(out, func(out op.Buffers) error {
+			return a.launch(&call, "over_pick", a.argument(), frame.argument(), out.Values, function, offset, p.counts, p.places)
+		})
 	})
 	return release.OnError(numbered, err, p.block.Release())
 }

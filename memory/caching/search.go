@@ -65,8 +65,10 @@ func (r *Resource) search(cache *streamCache, pool uint8, size uint64) (*bestfit
 		r.hits++
 		return node, nil
 	}
-	if node, err := r.takeFromOther(cache, pool, size, false); node != nil || err != nil {
-		return node, err
+	if !r.growsFirst(size) {
+		if node, err := r.takeFromOther(cache, pool, size, false); node != nil || err != nil {
+			return node, err
+		}
 	}
 	node, err := r.grow(cache, pool, size)
 	if err == nil {
@@ -80,6 +82,24 @@ func (r *Resource) search(cache *streamCache, pool uint8, size uint64) (*bestfit
 		return node, waiting
 	}
 	return nil, err
+}
+
+// Streams in use from which on memory of other streams is not looked for first, and the part of
+// the memory that is then taken from the driver instead.
+const (
+	manyCaches = 4
+	readyShare = 4
+)
+
+// growsFirst reports whether a request is served by new memory before that of other streams. Each
+// search asks the driver for the work of every stream, under the lock that all of them take: with
+// sixteen streams of queries that waits longer than the kernels.
+func (r *Resource) growsFirst(size uint64) bool {
+	limit := r.limit.Load()
+	if limit == math.MaxUint64 {
+		limit = r.device.Info().TotalMemory
+	}
+	return len(r.owners) > manyCaches && r.reserved+size <= limit/readyShare
 }
 
 // reclaim merges idle memory of all streams and releases cached memory, so that the

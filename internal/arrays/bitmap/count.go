@@ -87,7 +87,7 @@ func countOnGPU(ctx context.Context, bits memory.Slice[uint8], bitOffset, n int,
 	if err := sum.Fill(stream, 0); err != nil {
 		return 0, err
 	}
-	if err := block.OrderBefore(stream); err != nil {
+	if err := block.OrderRead(stream); err != nil {
 		return 0, err
 	}
 	w := work{stream: stream, to: sum.AsBytes(), from: bits}

@@ -82,7 +82,7 @@ func (w work) launch(function backend.Function, n, bytesEach uint64, numbers ...
 		if err != nil {
 			return err
 		}
-		return errors.Join(w.to.Block().RecordUse(w.stream), w.from.Block().RecordUse(w.stream))
+		return errors.Join(w.to.Block().RecordUse(w.stream), w.from.Block().RecordRead(w.stream))
 	})
 }
 

@@ -94,5 +94,5 @@ func Load(dev *device.Device, text, entry string) (*kernels.Function, error) {
 	if err != nil {
 		return nil, fmt.Errorf("generated kernel %s: %w", entry, err)
 	}
-	return module.Function(entry)
+	return readsSettled(module.Function(entry))
 }

@@ -91,8 +91,16 @@ func (s *Set) get(ctx context.Context, dev *device.Device, key name, text func()
 		if err != nil {
 			return nil, err
 		}
-		return module.Function(key.entry)
+		return readsSettled(module.Function(key.entry))
 	})
+}
+
+// readsSettled marks a kernel of an operator, which writes to new memory only.
+func readsSettled(f *kernels.Function, err error) (*kernels.Function, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f.ReadsSettled(), nil
 }
 
 // once returns the place of a kernel.

@@ -40,6 +40,7 @@ const usualFewRows = 1 << 16
 func (s *Set) Configure(settings *exec.Settings) {
 	settings.Manager, settings.Spilling = s.First().Manager, &s.First().Spilling
 	if len(s.Members) == 1 {
+		settings.Stream = s.First().Streams.Take()
 		return
 	}
 	for _, m := range s.Members[1:] {
@@ -52,6 +53,13 @@ func (s *Set) Configure(settings *exec.Settings) {
 	}
 	settings.Scatter = func(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager) ([]*buffer.Buffer, error) {
 		return exchange.Scatter(ctx, parts, to, exchange.Options{Tag: tag})
+	}
+}
+
+// End ends what Configure began.
+func (s *Set) End(settings *exec.Settings) {
+	if len(s.Members) == 1 {
+		s.First().Streams.Give(settings.Stream)
 	}
 }
 

@@ -28,6 +28,8 @@ type Member struct {
 	Device   *device.Device
 	Manager  *memory.Manager
 	Spilling exec.Spilling
+	// Streams are those of the queries, of tenants too, or nil for the manager's only.
+	Streams *Streams
 }
 
 // NewMember returns a device with the memory of a manager.
@@ -71,7 +73,7 @@ func (s *Set) open(options Options) error {
 		if err != nil {
 			return err
 		}
-		m, before := &Member{Device: dev}, s.Members
+		m, before := &Member{Device: dev, Streams: newStreams(dev)}, s.Members
 		s.Members = append(s.Members, m)
 		for _, other := range before {
 			if err := fitTogether(other.Device, dev); err != nil {
@@ -125,7 +127,7 @@ func (s *Set) Child(name string, budget uint64) (*Set, error) {
 		if err != nil {
 			return nil, errors.Join(err, child.CloseManagers())
 		}
-		m := &Member{Device: parent.Device, Manager: mgr}
+		m := &Member{Device: parent.Device, Manager: mgr, Streams: parent.Streams}
 		m.Spilling.Manager, m.Spilling.Options, m.Spilling.Parent = mgr, parent.Spilling.Options, &parent.Spilling
 		child.Members = append(child.Members, m)
 	}
@@ -142,7 +144,7 @@ func (s *Set) Close() error {
 	}
 	failures = append(failures, s.CloseManagers())
 	for _, m := range s.Members {
-		failures = append(failures, m.Device.Close())
+		failures = append(failures, m.Streams.close(), m.Device.Close())
 	}
 	return errors.Join(failures...)
 }

@@ -462,5 +462,5 @@ func (g *grouping) emptyInputRow(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	record := builder.NewRecord()
 	defer record.Release()
-	return buffer.FromRecordWith(ctx, g.settings.Manager, record, buffer.LoadOptions{Stream: g.settings.Manager.Stream(), Tag: g.settings.Tag})
+	return buffer.FromRecordWith(ctx, g.settings.Manager, record, buffer.LoadOptions{Stream: g.settings.stream(), Tag: g.settings.Tag})
 }

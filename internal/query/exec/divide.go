@@ -191,7 +191,7 @@ func (h *held) hashBounds(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	record := builder.NewRecord()
 	defer record.Release()
-	return buffer.FromRecordWith(ctx, h.settings.Manager, record, buffer.LoadOptions{Stream: h.settings.Manager.Stream(), Tag: h.settings.Tag})
+	return buffer.FromRecordWith(ctx, h.settings.Manager, record, buffer.LoadOptions{Stream: h.settings.stream(), Tag: h.settings.Tag})
 }
 
 // divideComputed divides the rows by the value of an expression, for which they get a column

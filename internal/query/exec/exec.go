@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
@@ -20,6 +21,8 @@ import (
 type Settings struct {
 	// Manager allocates all memory, except that of the operations that run on Others too.
 	Manager *memory.Manager
+	// Stream is the stream of the query's work, or nil for that of the tables and of the manager.
+	Stream *device.Stream
 	// Others are further devices that the plan was distributed to: see [plan.Distribute].
 	Others []Member
 	// Move copies tables between devices, if there are others.
@@ -183,7 +186,7 @@ func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, err
 	}
 	reader = interruptible{reader, &base}
 	if o.settings.Profile != nil {
-		reader = o.settings.Profile.measure(n, reader, o.settings.Manager)
+		reader = o.settings.Profile.measure(n, reader, &o.settings)
 	}
 	return reader, nil
 }
@@ -225,9 +228,17 @@ func (s *stage) Close() error {
 // Next is the end: a stage by itself has no tables.
 func (s *stage) Next(context.Context) (*buffer.Buffer, error) { return nil, errEnd }
 
+// stream returns the stream of the query's work.
+func (s *Settings) stream() *device.Stream {
+	if s.Stream != nil {
+		return s.Stream
+	}
+	return s.Manager.Stream()
+}
+
 // options configure the operators of the stage.
 func (s *stage) options() kernels.Options {
-	return kernels.Options{Manager: s.settings.Manager, Tag: s.settings.Tag}
+	return kernels.Options{Manager: s.settings.Manager, Stream: s.settings.Stream, Tag: s.settings.Tag}
 }
 
 // failed names the operation in an error, unless an input did.

@@ -84,7 +84,7 @@ func (f *fetching) late(ctx context.Context, table *buffer.Buffer) (*buffer.Buff
 	if err != nil {
 		return nil, err
 	}
-	indices, err := column.FromSlice(ctx, f.settings.Manager, places, column.SliceOptions{Stream: f.settings.Manager.Stream(), Tag: f.settings.Tag})
+	indices, err := column.FromSlice(ctx, f.settings.Manager, places, column.SliceOptions{Stream: f.settings.stream(), Tag: f.settings.Tag})
 	if err != nil {
 		return nil, errors.Join(err, rows.Release())
 	}

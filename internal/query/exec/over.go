@@ -178,7 +178,7 @@ func (p *partitioning) computeParts(ctx context.Context, parts []dividedPart) er
 // rows of one partition cannot be divided.
 func (p *partitioning) computePart(ctx context.Context, part dividedPart, results *held) ([]dividedPart, error) {
 	divisible := part.level < mostLevels
-	if most := p.settings.Manager.Stats().Budget / grownShare; divisible && most > 0 && part.bytes > most {
+	if most := p.settings.Manager.Budget() / grownShare; divisible && most > 0 && part.bytes > most {
 		smaller, err := p.divided(ctx, part)
 		if err == nil || !errors.Is(err, errIndivisible) {
 			return smaller, err

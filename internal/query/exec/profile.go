@@ -9,7 +9,6 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Profile collects what each node of a plan did. The zero value is ready for use. It may
@@ -84,17 +83,17 @@ func (p *Profile) Restart() {
 
 // measure returns a reader that records what another one does. It waits for the device
 // after each table, so a query with a profile takes longer than one without.
-func (p *Profile) measure(n plan.Node, reader buffer.Reader, m *memory.Manager) buffer.Reader {
+func (p *Profile) measure(n plan.Node, reader buffer.Reader, settings *Settings) buffer.Reader {
 	profile := p.Of(n)
-	return &measured{reader, p, profile, p.Begin(), m}
+	return &measured{reader, p, profile, p.Begin(), settings}
 }
 
 type measured struct {
 	buffer.Reader
-	profile *Profile
-	to      *NodeProfile
-	origin  time.Time
-	manager *memory.Manager
+	profile  *Profile
+	to       *NodeProfile
+	origin   time.Time
+	settings *Settings
 }
 
 // Next implements buffer.Reader.
@@ -105,7 +104,7 @@ func (m *measured) Next(ctx context.Context) (*buffer.Buffer, error) {
 	if err == nil {
 		rows, err = table.NumRows(ctx)
 		if err == nil {
-			err = m.manager.Stream().Synchronize(ctx)
+			err = m.settings.stream().Synchronize(ctx)
 		}
 		if err != nil {
 			table, err = nil, errors.Join(err, table.Release())
@@ -118,7 +117,7 @@ func (m *measured) Next(ctx context.Context) (*buffer.Buffer, error) {
 		m.to.Rows += rows
 		m.to.Bytes += table.Bytes()
 	}
-	m.to.InUse = max(m.to.InUse, m.manager.Stats().InUse)
+	m.to.InUse = max(m.to.InUse, m.settings.Manager.Stats().InUse)
 	m.to.Calls = append(m.to.Calls, Call{begin.Sub(m.origin), time.Since(begin)})
 	return table, err
 }

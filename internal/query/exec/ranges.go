@@ -213,7 +213,7 @@ func (l *rangeRows) thin(ctx context.Context) error {
 		}
 	}
 	l.list = list
-	indices, err := column.FromSlice(ctx, l.settings.Manager, rows, column.SliceOptions{Stream: l.settings.Manager.Stream(), Tag: l.settings.Tag})
+	indices, err := column.FromSlice(ctx, l.settings.Manager, rows, column.SliceOptions{Stream: l.settings.stream(), Tag: l.settings.Tag})
 	if err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (r *ranges) choose(ctx context.Context, samples *buffer.Buffer, weights []f
 	}
 	defer listed.Release()
 	chosen := quantiles(listed.(*array.Uint32).Uint32Values(), weights, len(r.rows))
-	indices, err := column.FromSlice(ctx, r.below.settings.Manager, chosen, column.SliceOptions{Stream: r.below.settings.Manager.Stream(), Tag: r.below.settings.Tag})
+	indices, err := column.FromSlice(ctx, r.below.settings.Manager, chosen, column.SliceOptions{Stream: r.below.settings.stream(), Tag: r.below.settings.Tag})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // scan reads a source. If it waits for the bounds of keys, it opens the source when the first
@@ -200,10 +201,31 @@ func (s *scan) Next(ctx context.Context) (*buffer.Buffer, error) {
 		}
 	}
 	table, err := s.reader.Next(ctx)
+	if err == nil && s.settings.Stream != nil {
+		table, err = s.settle(table)
+	}
 	if err == nil && !s.dropped.IsZero() {
 		table, err = s.drop(ctx, table)
 	}
 	return table, s.failed(err)
+}
+
+// settle declares that the memory of a table that is not of the query's stream is final: then other
+// queries read it at the same time. It takes over the table.
+func (s *scan) settle(table *buffer.Buffer) (*buffer.Buffer, error) {
+	var failures []error
+	settled := func(block *memory.Block) {
+		if block != nil && block.Stream() != s.settings.Stream {
+			failures = append(failures, block.Settle())
+		}
+	}
+	for i := range table.NumColumns() {
+		for block := range table.Column(i).Blocks {
+			settled(block)
+		}
+	}
+	settled(table.DeviceRows().Block())
+	return release.OnError(table, failures...)
 }
 
 // drop removes the rows outside of the bounds, if memory suffices. It takes over the table.

@@ -84,6 +84,7 @@ func (r *Run) End(err error) {
 		r.Settings.Manager.ReportFailure(asked, r.Settings.Tag, err)
 	}
 	r.marked.End()
+	r.tenancy.Devices.End(&r.Settings)
 	r.counts.end(err)
 	r.tenancy.Active.end(r.running, err)
 }

@@ -9,11 +9,12 @@
 #include "slide.cuh"
 #include "sums.cuh"
 
-// over_ranks writes the number of a row in its partition, or a rank: Go's rankFunction.
+// over_ranks writes the number of a row in its partition, or a rank: Go's rankFunction. Those
+// that are no fractions have 32 bits in the order of places.
 KERNEL LAUNCH_BOUNDS(over_threads) over_ranks(Rows rows, void *out, u32 function, u64 argument) {
     const u64 n = rows.count();
     for (u64 i = thread_in_grid(); i < n; i += threads_per_grid()) {
-        const u64 begin = rows.begin(i), row = rows.row(i);
+        const u64 begin = rows.begin(i);
         u64 result = i - begin + 1;
         switch (function) {
         case 1: result = rows.peer_begin(i) - begin + 1; break; // rank
@@ -34,7 +35,11 @@ KERNEL LAUNCH_BOUNDS(over_threads) over_ranks(Rows rows, void *out, u32 function
             break;
         }
         }
-        ((u64 *)out)[row] = result;
+        const u64 at = rows.result(i);
+        if (rows.by_place != 0 && function != 3 && function != 4)
+            ((u32 *)out)[at] = (u32)result;
+        else
+            ((u64 *)out)[at] = result;
     }
 }
 
@@ -66,7 +71,7 @@ KERNEL LAUNCH_BOUNDS(over_threads) over_pick(Rows rows, Frame frame, u32 *out, u
         default: at = end - 1 - offset;
         }
         const bool found = (i64)at >= (i64)first && (i64)at < (i64)end;
-        out[rows.row(i)] = found ? (u32)rows.row(counts != nullptr ? places[at] : at) : ~0u;
+        out[rows.result(i)] = found ? (u32)rows.row(counts != nullptr ? places[at] : at) : ~0u;
     }
 }
 
@@ -469,5 +474,47 @@ KERNEL LAUNCH_BOUNDS(over_threads) over_quantile(Rows rows, Frame frame, Values 
             }
         }
         store_places(rows, to, place, n, result, ok);
+    }
+}
+
+// The loads of a thread of the kernels that spread values, which are in flight together.
+static constexpr u32 spread_loads = 4;
+
+// spread writes values to the rows that they belong to. The rows of neighbours are near each
+// other, so that the words that are written together meet in the cache.
+template <typename From, typename To> DEVICE void spread(const u32 *rows, const From *values, const i64 *counted, i64 capacity, To *out) {
+    const u64 n = device_rows(counted, capacity), first = (u64)block_in_grid() * over_threads * spread_loads + thread_in_block();
+    u32 row[spread_loads];
+    From value[spread_loads];
+#pragma unroll
+    for (u32 i = 0; i < spread_loads; i++) {
+        const u64 at = first + i * over_threads;
+        row[i] = at < n ? rows[at] : 0;
+        value[i] = at < n ? values[at] : 0;
+    }
+#pragma unroll
+    for (u32 i = 0; i < spread_loads; i++)
+        if (first + i * over_threads < n)
+            out[row[i]] = value[i];
+}
+
+#define OVER_SPREAD(NAME, FROM, TO) \
+    KERNEL LAUNCH_BOUNDS(over_threads) NAME(const u32 *rows, const FROM *values, const i64 *counted, i64 capacity, TO *out) { \
+        spread<FROM, TO>(rows, values, counted, capacity, out); \
+    }
+
+OVER_SPREAD(over_spread_32, u32, u32)
+OVER_SPREAD(over_spread_32_64, u32, u64)
+OVER_SPREAD(over_spread_64, u64, u64)
+
+// over_spread_nulls clears the bits of the rows that are null at their places. Most words have
+// no null, and then the numbers of their rows are not read.
+KERNEL LAUNCH_BOUNDS(over_threads) over_spread_nulls(Rows rows, const u32 *bits, u32 *valid) {
+    const u64 n = rows.count();
+    for (u64 place = thread_in_grid(); place < n; place += threads_per_grid()) {
+        if ((bits[place / 32] >> place % 32 & 1) == 0) {
+            const u64 row = rows.row(place);
+            __atomic_fetch_and(valid + row / 32, ~(1u << row % 32), __ATOMIC_RELAXED);
+        }
     }
 }

@@ -13,9 +13,12 @@ struct Rows {
     Heads partitions, peers; // null for one partition, and if all rows of it are peers
     const i64 *counted;
     i64 capacity;
+    u64 by_place; // 1 if results are written in the order of places
 
     METHOD u64 count() const { return device_rows(counted, capacity); }
     METHOD u64 row(u64 place) const { return listed == nullptr ? place : listed[place]; }
+    // result returns where the result of a place is written.
+    METHOD u64 result(u64 place) const { return by_place != 0 ? place : row(place); }
     METHOD u64 begin(u64 place) const { return partitions.begin(place); }
     METHOD u64 end(u64 place, u64 n) const { return partitions.end(place, n); }
     METHOD u64 peer_begin(u64 place) const { return peers.words == nullptr ? begin(place) : peers.begin(place); }
@@ -48,12 +51,12 @@ struct Frame {
 // places. All lanes take part; those without a row have place ≥ n.
 DEVICE void store_places(const Rows &rows, const Writing &to, u64 place, u64 n, u64 value, bool ok) {
     ok = ok && place < n;
-    const u64 row = place < n ? rows.row(place) : 0;
+    const u64 row = place < n ? rows.result(place) : 0;
     if (place < n)
         to.store(row, ok ? value : 0);
     if (to.valid == nullptr)
         return;
-    if (rows.listed != nullptr) {
+    if (rows.listed != nullptr && rows.by_place == 0) {
         if (ok)
             __atomic_fetch_or(to.valid + row / 32, 1u << row % 32, __ATOMIC_RELAXED);
         return;

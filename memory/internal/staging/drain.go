@@ -18,7 +18,8 @@ func (e *Engine) drain(ctx context.Context, stream *device.Stream, s *sequence) 
 
 // receive copies a range of the sequence through a chunk to host memory.
 func (e *Engine) receive(ctx context.Context, stream *device.Stream, s *sequence, position, bytes uint64) error {
-	c, err := e.ring.take(ctx)
+	ring := e.ringFor(s)
+	c, err := ring.take(ctx)
 	if err != nil {
 		return err
 	}
@@ -29,6 +30,6 @@ func (e *Engine) receive(ctx context.Context, stream *device.Stream, s *sequence
 	if err == nil {
 		s.scatter(c.memory[:bytes], position)
 	}
-	e.ring.giveBack(c, stream, err)
+	ring.giveBack(c, stream, err)
 	return err
 }

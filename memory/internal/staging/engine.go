@@ -17,6 +17,9 @@ type Engine struct {
 	device *device.Device
 	crew   crew
 	ring   ring
+	// slots are chunks for short transfers, which are many at a time if many queries wait for
+	// numbers of rows: each holds its chunk until its stream reaches the copy.
+	slots ring
 }
 
 // Options configure an Engine. The zero value suits most programs.
@@ -27,11 +30,18 @@ type Options struct {
 	Workers int
 	// ChunkBytes is the size of a chunk. Zero means 4 MiB.
 	ChunkBytes int
-	// Chunks is the largest number of chunks. Zero means Workers + 4.
+	// Chunks is the largest number of chunks. Zero means Workers + 4, and 128 of 32 KiB for short
+	// transfers.
 	Chunks int
 }
 
 const defaultChunkBytes = 4 << 20
+
+// slotBytes is the size of a chunk for short transfers, and mostSlots the largest number of them.
+const (
+	slotBytes = 32 << 10
+	mostSlots = 128
+)
 
 // New returns an engine. It makes no driver call. The caller closes the engine before
 // the device.
@@ -45,14 +55,24 @@ func New(dev *device.Device, options Options) (*Engine, error) {
 	if options.ChunkBytes == 0 {
 		options.ChunkBytes = defaultChunkBytes
 	}
+	slots := 0
 	if options.Chunks == 0 {
-		options.Chunks = options.Workers + 4
+		options.Chunks, slots = options.Workers+4, mostSlots
 	}
 	return &Engine{
 		device: dev,
 		crew:   crew{size: options.Workers},
 		ring:   newRing(dev, uint64(options.ChunkBytes), options.Chunks),
+		slots:  newRing(dev, min(slotBytes, uint64(options.ChunkBytes)), slots),
 	}, nil
+}
+
+// ringFor returns the ring with the chunks for a transfer.
+func (e *Engine) ringFor(s *sequence) *ring {
+	if e.slots.limit > 0 && s.bytes <= e.slots.chunkBytes {
+		return &e.slots
+	}
+	return &e.ring
 }
 
 // Upload copies host memory to spans, which must not overlap. It returns when the host
@@ -71,7 +91,7 @@ func (e *Engine) Upload(ctx context.Context, stream *device.Stream, spans []Span
 		return e.device.Driver().CopyToDeviceAsync(copy.at, copy.host(), copy.bytes(), handle)
 	})
 	if err == nil && p.staged.bytes > 0 {
-		err = e.ring.during(func() error { return e.newFeed(ctx, stream, &p.staged).run() })
+		err = e.ringFor(&p.staged).during(func() error { return e.newFeed(ctx, stream, &p.staged).run() })
 	}
 	return e.waitDirect(stream, p.direct, err)
 }
@@ -91,7 +111,7 @@ func (e *Engine) Download(ctx context.Context, stream *device.Stream, spans []Sp
 		return e.device.Driver().CopyToHostAsync(copy.host(), copy.at, copy.bytes(), handle)
 	})
 	if err == nil && p.staged.bytes > 0 {
-		err = e.ring.during(func() error { return e.drain(ctx, stream, &p.staged) })
+		err = e.ringFor(&p.staged).during(func() error { return e.drain(ctx, stream, &p.staged) })
 	}
 	return e.waitDirect(stream, p.direct, err)
 }
@@ -156,17 +176,33 @@ type Stats struct {
 }
 
 // Stats returns the current statistics.
-func (e *Engine) Stats() Stats { return e.ring.stats() }
+func (e *Engine) Stats() Stats {
+	s, slots := e.ring.stats(), e.slots.stats()
+	return Stats{Limit: s.Limit + slots.Limit, Pinned: s.Pinned + slots.Pinned, InUse: s.InUse + slots.InUse}
+}
 
 // Trim frees unused chunks until at most keep bytes are pinned, and returns the number
 // of bytes freed. It does not wait for work on the device.
-func (e *Engine) Trim(keep uint64) (released uint64, err error) { return e.ring.trim(keep) }
+func (e *Engine) Trim(keep uint64) (released uint64, err error) {
+	slots := e.slots.stats().Pinned
+	released, err = e.ring.trim(keep - min(keep, slots))
+	if kept := e.ring.stats().Pinned; kept+slots > keep {
+		further, failure := e.slots.trim(keep - min(keep, kept))
+		released, err = released+further, errors.Join(err, failure)
+	}
+	return released, err
+}
 
 // Warm creates chunks up to the limit. If the context is done it stops and keeps the
 // chunks created so far.
-func (e *Engine) Warm(ctx context.Context) error { return e.ring.warm(ctx) }
+func (e *Engine) Warm(ctx context.Context) error {
+	if err := e.ring.warm(ctx); err != nil {
+		return err
+	}
+	return e.slots.warm(ctx)
+}
 
 // Close frees all chunks that no transfer holds, after the device has finished with
 // them. It does not wait for transfers: one in progress fails when it needs another
 // chunk, and frees its chunks when it ends. No transfer is possible afterwards.
-func (e *Engine) Close() error { return e.ring.close() }
+func (e *Engine) Close() error { return errors.Join(e.ring.close(), e.slots.close()) }

@@ -14,6 +14,7 @@ import (
 // and sleeping on a lock takes longer than a small transfer.
 type feed struct {
 	engine   *Engine
+	ring     *ring
 	ctx      context.Context
 	stream   *device.Stream
 	sequence *sequence
@@ -35,7 +36,7 @@ func (e *Engine) newFeed(ctx context.Context, stream *device.Stream, s *sequence
 	lots := cut(s.bytes, uploadLot(s.bytes, e.ring.chunkBytes))
 	workers := e.crew.enough(s.bytes)
 	return &feed{
-		engine: e, ctx: ctx, stream: stream, sequence: s, lots: lots,
+		engine: e, ring: e.ringFor(s), ctx: ctx, stream: stream, sequence: s, lots: lots,
 		workers: workers, portions: divide(lots, s.bytes, portionBytes(s.bytes, workers)),
 		full: make(chan *lot, len(lots)), stopped: make(chan struct{}),
 		move: mover(s.bytes),
@@ -108,7 +109,7 @@ func (f *feed) openSome() error {
 		if !f.opens() {
 			return nil
 		}
-		c, err := f.engine.ring.tryTake(f.opened == 0)
+		c, err := f.ring.tryTake(f.opened == 0)
 		if c == nil || err != nil {
 			return err
 		}
@@ -121,8 +122,8 @@ func (f *feed) openSome() error {
 func (f *feed) wait() error {
 	var returned chan struct{}
 	if f.opens() {
-		returned = f.engine.ring.returned
-		c, err := f.engine.ring.oldest(f.ctx)
+		returned = f.ring.returned
+		c, err := f.ring.oldest(f.ctx)
 		if err != nil {
 			return err
 		}
@@ -194,7 +195,7 @@ func (f *feed) send(l *lot) error {
 	c := l.chunk.Swap(nil)
 	f.sent++
 	err := c.enqueue(f.stream, f.sequence, l.position, l.bytes, f.engine.device.Driver(), toDevice)
-	f.engine.ring.giveBack(c, f.stream, err)
+	f.ring.giveBack(c, f.stream, err)
 	return err
 }
 
@@ -202,8 +203,8 @@ func (f *feed) send(l *lot) error {
 func (f *feed) abandon() {
 	for i := range f.opened {
 		if c := f.lots[i].chunk.Swap(nil); c != nil {
-			f.engine.ring.put(c)
+			f.ring.put(c)
 		}
 	}
-	f.engine.ring.signal() // this transfer may have consumed a signal without taking a chunk
+	f.ring.signal() // this transfer may have consumed a signal without taking a chunk
 }

@@ -1,0 +1,78 @@
+package devices
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// mostStreams is the largest number of streams besides the manager's. On an H200 64 clients got
+// 2,600 queries per second with one stream, 5,400 with two, 9,700 with eight and 11,300 with
+// sixteen.
+const mostStreams = 15
+
+// Streams are the streams of queries that run at the same time on one device: kernels of few rows
+// leave room for those of other queries. A query alone has the stream of its manager, so that all
+// work is on one. It is safe for concurrent use.
+type Streams struct {
+	device *device.Device
+
+	mu sync.Mutex
+	// users are the numbers of queries on each stream. The first stream is nil, the manager's.
+	users   []int
+	streams []*device.Stream
+}
+
+// newStreams returns the streams of a device. The host has the manager's only.
+func newStreams(dev *device.Device) *Streams {
+	return &Streams{device: dev, users: []int{0}, streams: []*device.Stream{nil}}
+}
+
+// Take returns a stream that the fewest queries use, or nil for that of the manager. The caller
+// passes it to Give at its end. A nil Streams has the manager's only.
+func (s *Streams) Take() *device.Stream {
+	if s == nil || s.device.Kind() == device.Host {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	least := 0
+	for i, n := range s.users {
+		if n < s.users[least] {
+			least = i
+		}
+	}
+	if s.users[least] > 0 && len(s.streams) <= mostStreams {
+		// Without another stream the query shares one.
+		if made, err := s.device.NewStream(); err == nil {
+			least = len(s.streams)
+			s.streams, s.users = append(s.streams, made), append(s.users, 0)
+		}
+	}
+	s.users[least]++
+	return s.streams[least]
+}
+
+// Give gives back a stream of Take.
+func (s *Streams) Give(stream *device.Stream) {
+	if s == nil || s.device.Kind() == device.Host {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users[slices.Index(s.streams, stream)]--
+}
+
+// close closes the streams after the last query.
+func (s *Streams) close() error {
+	if s == nil {
+		return nil
+	}
+	var failures []error
+	for _, stream := range s.streams[1:] {
+		failures = append(failures, stream.Close())
+	}
+	return errors.Join(failures...)
+}
