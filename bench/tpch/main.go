@@ -20,6 +20,7 @@ type settings struct {
 	explain  bool
 	ablation bool
 	profiled int
+	clients  int
 	answers  string
 	profile  string
 	marked   bool
@@ -31,6 +32,7 @@ func main() {
 	flag.BoolVar(&s.explain, "explain", false, "print the plans of the queries, and do not run them")
 	flag.BoolVar(&s.ablation, "ablation", false, "measure the queries without each pass of the optimizer")
 	flag.IntVar(&s.profiled, "operations", 0, "print this number of operations of each query, those that take the most time")
+	flag.IntVar(&s.clients, "clients", 0, "run the queries by this number of clients at the same time, compare the answers with those alone, and measure nothing else")
 	flag.StringVar(&s.answers, "answers", "", "folder of answers: those in it are compared, the others are written; empty for neither")
 	flag.StringVar(&s.profile, "cpuprofile", "", "file to write a profile of the queries to, for go tool pprof")
 	flag.BoolVar(&s.marked, "profile", false, "run each query once more after the others, with GPUFRAME_PROFILE_MARK set for bench/profile")
@@ -66,6 +68,9 @@ func (s *settings) run(ctx context.Context) (err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, stop()) }()
+	}
+	if s.clients > 0 {
+		return s.together(ctx, db)
 	}
 	if !s.ablation && s.profiled == 0 {
 		return s.measure(ctx, db)
