@@ -27,7 +27,7 @@ func (s *settings) together(ctx context.Context, db *session.Session) error {
 			}
 		}
 	}
-	one := time.Since(began)
+	single := time.Since(began)
 	began = time.Now()
 	group, ctx := errgroup.WithContext(ctx)
 	for client := range s.clients {
@@ -53,6 +53,6 @@ func (s *settings) together(ctx context.Context, db *session.Session) error {
 	}
 	queries := s.clients * s.Rounds * len(chosen)
 	fmt.Printf("# %d clients: %d answers equal to those alone, %.0f queries/s; one client %.0f\n",
-		s.clients, queries, float64(queries)/time.Since(began).Seconds(), float64(len(chosen))/one.Seconds())
+		s.clients, queries, float64(queries)/time.Since(began).Seconds(), float64(len(chosen))/single.Seconds())
 	return nil
 }

@@ -46,9 +46,9 @@ func (s *Streams) Take() *device.Stream {
 	}
 	if s.users[least] > 0 && len(s.streams) <= mostStreams {
 		// Without another stream the query shares one.
-		if made, err := s.device.NewStream(); err == nil {
+		if stream, err := s.device.NewStream(); err == nil {
 			least = len(s.streams)
-			s.streams, s.users = append(s.streams, made), append(s.users, 0)
+			s.streams, s.users = append(s.streams, stream), append(s.users, 0)
 		}
 	}
 	s.users[least]++
