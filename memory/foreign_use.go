@@ -50,6 +50,7 @@ func (b *Block) ReleaseLater() error {
 // finishLater is like finish but defers the actions that may call the driver.
 func (s *blockState) finishLater(generation uint64) {
 	manager, allocation := s.manager, s.allocation
+	s.uses.end(generation)
 	if manager.options.TrackAllocations {
 		manager.tracker.remove(s)
 	}

@@ -11,17 +11,22 @@ import (
 // [Block.OrderRead] and [Block.RecordRead]. Then streams that read do not wait for each other,
 // but for the work that was recorded before. A call of [Block.RecordUse] ends that, and work that
 // is ordered by [Block.OrderBefore] waits for all work, so that memory can be written again.
-// Queries settle the tables in memory that they read. Settle does nothing if a stream with work
-// on the memory is captured.
+// Queries settle the tables in memory that they read.
+//
+// Settle does nothing for memory of other owners, which may arrive later and be written by them,
+// and if the work before cannot be marked: on a stream that is captured or closed.
 //
 // # Errors
 //
-// [ErrReleased], and those of device.Stream.Record.
+// [ErrReleased].
 func (b *Block) Settle() error {
 	if err := b.Check(); err != nil {
 		return err
 	}
-	return b.state.uses.settle(b.generation, b.state.allocation.Stream)
+	if b.state.origin == Owned {
+		b.state.uses.settle(b.generation, b.state.allocation.Stream)
+	}
+	return nil
 }
 
 // OrderRead is [Block.OrderBefore] for work that only reads the memory. If the memory is settled,
@@ -43,11 +48,11 @@ func (b *Block) OrderRead(stream *device.Stream) error {
 func (b *Block) RecordRead(stream *device.Stream) error { return b.recordUse(stream, true) }
 
 // settle is [Block.Settle].
-func (u *useList) settle(generation uint64, own *device.Stream) error {
+func (u *useList) settle(generation uint64, own *device.Stream) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.begin(generation) || u.settled {
-		return nil
+		return
 	}
 	streams := u.streams
 	if u.own > max(u.completed, u.ownCompleted) {
@@ -61,18 +66,18 @@ func (u *useList) settle(generation uint64, own *device.Stream) error {
 		if done, err := stream.Done(); done && err == nil {
 			continue
 		}
-		if stream.Capturing() {
-			return closeEvents(written)
+		var event *device.Event
+		if !stream.Capturing() {
+			event, _ = stream.Record()
 		}
-		event, err := stream.Record()
-		if err != nil {
-			return errors.Join(err, closeEvents(written))
+		if event == nil {
+			_ = closeEvents(written)
+			return
 		}
 		written = append(written, event)
 	}
 	u.settled, u.written = true, written
 	u.shared.Store(generation)
-	return nil
 }
 
 // orderRead makes a stream wait for the work before the memory was settled. It reports false if

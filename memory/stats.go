@@ -58,8 +58,9 @@ func (m *Manager) Stats() Stats {
 	return s
 }
 
-// Remaining returns the bytes that the manager could still allocate, by its budget and those
-// above it: Remaining of [Stats], without stopping allocations to read them all.
+// Remaining returns the bytes that the manager could still allocate at least, by its budget or the
+// nearest one above it. It is less than Remaining of [Stats], which stops allocations to read them
+// all, by what is reserved for the next small ones.
 func (m *Manager) Remaining() uint64 { return m.account.effective().remaining() }
 
 // reading has the figures of a manager without its children, as they were read.

@@ -178,7 +178,7 @@ func (d *division) divideRows(ctx context.Context) {
 			o.Manager = d.options.Manager
 			return d.query.Aggregate(ctx, d.aggregates, ByOptions{Options: o, Nulls: d.options.Nulls})
 		})
-		room := d.options.Manager.Remaining()
+		room := d.options.Manager.Stats().Remaining
 		for err == nil && d.chunk > d.fewest() && room < estimate.Peak()/looseBound {
 			d.chunk, room = (d.chunk+1)/2, 2*room
 		}

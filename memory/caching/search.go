@@ -99,7 +99,13 @@ func (r *Resource) growsFirst(size uint64) bool {
 	if limit == math.MaxUint64 {
 		limit = r.device.Info().TotalMemory
 	}
-	return len(r.owners) > manyCaches && r.reserved+size <= limit/readyShare
+	live := 0
+	for _, cache := range r.owners {
+		if cache != nil {
+			live++
+		}
+	}
+	return live > manyCaches && r.reserved+size <= limit/readyShare
 }
 
 // reclaim merges idle memory of all streams and releases cached memory, so that the

@@ -62,7 +62,9 @@ func (s *Streams) Give(stream *device.Stream) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.users[slices.Index(s.streams, stream)]--
+	if i := slices.Index(s.streams, stream); i >= 0 {
+		s.users[i]--
+	}
 }
 
 // close closes the streams after the last query.
@@ -70,9 +72,12 @@ func (s *Streams) close() error {
 	if s == nil {
 		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var failures []error
 	for _, stream := range s.streams[1:] {
 		failures = append(failures, stream.Close())
 	}
+	s.streams, s.users = s.streams[:1], s.users[:1]
 	return errors.Join(failures...)
 }

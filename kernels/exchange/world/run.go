@@ -331,9 +331,9 @@ func (j *job) fits() bool {
 
 // remaining returns the bytes that remain of the budgets of a manager and its ancestors.
 func remaining(mgr *memory.Manager) uint64 {
-	free := mgr.Remaining()
+	free := mgr.Stats().Remaining
 	for mgr = mgr.Parent(); mgr != nil; mgr = mgr.Parent() {
-		free = min(free, mgr.Remaining())
+		free = min(free, mgr.Stats().Remaining)
 	}
 	return free
 }
