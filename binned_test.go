@@ -60,8 +60,8 @@ func TestBins(t *testing.T) {
 			x, valid, k := make([]float64, n), make([]bool, n), make([]int64, n)
 			for i := range n {
 				x[i] = float64(rapid.IntRange(-20, 20).Draw(r, "x")) / 4
-				if rapid.IntRange(0, 15).Draw(r, "not a number") == 0 {
-					x[i] = math.NaN()
+				if special := rapid.IntRange(0, 30).Draw(r, "special"); special < 3 {
+					x[i] = []float64{math.NaN(), math.Inf(-1), math.Inf(1)}[special]
 				}
 				valid[i], k[i] = rapid.IntRange(0, 7).Draw(r, "valid") > 0, rapid.Int64Range(0, 2).Draw(r, "k")
 			}
@@ -95,8 +95,11 @@ func TestBins(t *testing.T) {
 	})
 }
 
-// quantileBin returns the first bin that ends, at a quantile, not below x.
+// quantileBin returns the first bin that ends, at a quantile, not below x. NaN is in the last bin, and no limit of others.
 func quantileBin(group []float64, x float64, bins int) int {
+	if math.IsNaN(x) {
+		return bins - 1
+	}
 	if slices.ContainsFunc(group, math.IsNaN) { // where NaN is the greatest value
 		group = slices.Clone(group)
 		slices.SortFunc(group, func(a, b float64) int {
@@ -115,10 +118,10 @@ func quantileBin(group []float64, x float64, bins int) int {
 		place := float64(bin+1) / float64(bins) * float64(len(group)-1)
 		low := int(place)
 		limit := group[low]
-		if high := min(low+1, len(group)-1); place > float64(low) {
+		if high := min(low+1, len(group)-1); place > float64(low) && group[high] != limit && !math.IsInf(limit, -1) {
 			limit += (group[high] - limit) * (place - float64(low))
 		}
-		if !isBehind(x, limit) || math.IsNaN(limit) {
+		if x <= limit {
 			return bin
 		}
 	}
@@ -141,9 +144,42 @@ func requireRescaled(t require.TestingT, group []float64, x, got float64) {
 		require.Equal(t, -1.0, got)
 	case x == greatest:
 		require.Equal(t, 2.0, got)
+	case math.IsInf(least, 0) || math.IsInf(greatest, 0):
+		require.True(t, math.IsNaN(got))
 	default:
 		require.InDelta(t, -1+3*(x-least)/(greatest-least), got, 1e-12)
 	}
+}
+
+// TestBinsOfExtremes has the greatest numbers and infinities.
+func TestBinsOfExtremes(t *testing.T) {
+	inf, nan, greatest := math.Inf(1), math.NaN(), math.MaxFloat64
+	x := gpuframe.Col("x")
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		for _, test := range []struct {
+			x        []float64
+			e        gpuframe.Expr
+			expected []any
+		}{
+			{[]float64{-1e308, 0, 1e308}, x.Rescale(0, 1), []any{0.0, 0.5, 1.0}},
+			{[]float64{-greatest, greatest / 2, greatest}, x.Rescale(-1, 1), []any{-1.0, 0.5, 1.0}},
+			{[]float64{1, 2, 3}, x.Rescale(-greatest, greatest), []any{-greatest, 0.0, greatest}},
+			{[]float64{3, inf}, x.Rescale(0, 1), []any{0.0, 1.0}},
+			{[]float64{-inf, inf}, x.Rescale(0, 1), []any{0.0, 1.0}},
+			{[]float64{-inf, -inf}, x.Rescale(2, 1), []any{2.0, 2.0}},
+			{[]float64{-inf, 1, 2, 3, 4, 5}, x.QCut(10), []any{int64(0), int64(1), int64(3), int64(5), int64(7), int64(9)}},
+			{[]float64{-inf, 1, inf, nan}, x.QCut(2), []any{int64(0), int64(0), int64(0), int64(1)}},
+			{[]float64{inf, inf, nan}, x.QCut(2), []any{int64(0), int64(0), int64(1)}},
+			{[]float64{nan, nan}, x.QCut(3), []any{int64(2), int64(2)}},
+			{[]float64{-inf, -inf}, x.QCut(3), []any{int64(0), int64(0)}},
+		} {
+			var got []any
+			for _, row := range cells(t, e.Records(nil, floatsByKey(t, test.x, nil, make([]int64, len(test.x)))).Select(test.e.As("y"))) {
+				got = append(got, row...)
+			}
+			require.Equal(t, test.expected, got, "%v of %v", test.e, test.x)
+		}
+	})
 }
 
 // TestBinsRefused tests breaks and numbers of bins that are wrong.
@@ -152,16 +188,30 @@ func TestBinsRefused(t *testing.T) {
 	record := floatsByKey(t, []float64{1}, nil, []int64{0})
 	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
 		for message, expression := range map[string]gpuframe.Expr{
-			"cut without breaks":        x.Cut(),
-			"cut with break 2 before 2": x.Cut(1.0, 2.0, 2.0),
-			"cut with break 3 before 1": x.CutLeft(3, 1),
-			"qcut into 0 bins":          x.QCut(0),
-			"qcut into 1001 bins":       x.QCut(1001),
-			"expected 1 to 1000":        x.QCut(-1),
-			"utf8":                      x.Cut("a"),
+			"cut without breaks":                               x.Cut(),
+			"cut with break 2 before 2":                        x.Cut(1.0, 2.0, 2.0),
+			"cut with break 3 before 1":                        x.CutLeft(3, 1),
+			"cut with break 9 before 8":                        x.Cut(uint64(9), uint64(8)),
+			"break 7 before 6.5":                               x.Cut(7, 6.5),
+			"9223372036854775809 before 9.223372036854776e+18": x.Cut(uint64(1<<63+1), float64(1<<63)),
+			"break 6 before 6":                                 x.Cut(float32(6), uint8(6)),
+			"break NaN":                                        x.Cut(math.NaN(), 1.0),
+			"NaN: all":                                         x.Cut(0, float32(math.NaN())),
+			"cut with break nil":                               x.Cut(1, nil),
+			"type []float64: give each":                        x.Cut([]float64{1, 2}),
+			"qcut into 0 bins":                                 x.QCut(0),
+			"qcut into 1001 bins":                              x.QCut(1001),
+			"expected 1 to 1000":                               x.QCut(-1),
+			"rescale from NaN to 1":                            x.Rescale(math.NaN(), 1),
+			"rescale from 0 to +Inf":                           x.Rescale(0, math.Inf(1)),
+			"utf8":                                             x.Cut("a"),
 		} {
 			_, err := e.Records(nil, record).Select(expression.As("y")).Schema(t.Context())
 			require.ErrorContains(t, err, message)
+		}
+		for _, breaks := range [][]any{{1, uint8(2), 2.5, float32(3), uint64(math.MaxUint64), math.Inf(1)}, {math.Inf(-1), -1, 0.5}, {x.Min(), 5, x.Max()}} {
+			_, err := e.Records(nil, record).Select(x.Cut(breaks...).As("y")).Schema(t.Context())
+			require.NoError(t, err, "%v", breaks)
 		}
 	})
 }

@@ -192,6 +192,39 @@ func TestTextAsDecimals(t *testing.T) {
 	})
 }
 
+// TestScalesBelowZero writes decimals with a negative scale, of which the digits end before the point.
+func TestScalesBelowZero(t *testing.T) {
+	record := decimalRecord([]*arrow.Decimal128Type{decimalType(5, -2)}, []*big.Int{big.NewInt(1), big.NewInt(-25), new(big.Int), nil})
+	defer record.Release()
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		got := cells(t, e.Records(nil, record).Select(gpuframe.Col("a").Cast(arrow.BinaryTypes.String).As("s")))
+		require.Equal(t, [][]any{{"100"}, {"-2500"}, {"0"}, {nil}}, got)
+	})
+}
+
+// TestLongTextAsDecimals reads numbers with many zeros and far exponents.
+func TestLongTextAsDecimals(t *testing.T) {
+	zeros := strings.Repeat("0", 3000)
+	texts := map[string]any{
+		"1e-100": "0.00", "1e-101": "0.00", "-1e-99999999999999999999": "0.00", "0e99999999999999999999": "0.00", "1e101": nil, "1e99999999999999999999": nil,
+		zeros + "1.5": "1.50", "1.5" + zeros: "1.50", "0." + zeros + "15e3001": "1.50", "-15" + zeros + "e-3001": nil, zeros: "0.00", "." + zeros: "0.00",
+		"0.004999": "0.00", "0.005": "0.01", "-0.005": "-0.01", "1e": nil, "e5": nil, ".": nil, "-": nil, "+.5": "0.50", "1e1e1": nil,
+	}
+	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "s", Type: arrow.BinaryTypes.String}}, nil))
+	defer b.Release()
+	var expected [][]any
+	for text, want := range texts {
+		b.Field(0).(*array.StringBuilder).Append(text)
+		expected = append(expected, []any{want})
+	}
+	record := b.NewRecord()
+	defer record.Release()
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		decimal := gpuframe.Col("s").Cast(decimalType(9, 2))
+		require.Equal(t, expected, cells(t, e.Records(nil, record).Select(decimal.Cast(arrow.BinaryTypes.String).As("d"))))
+	})
+}
+
 // TestWideDecimals casts decimals of 256 bits and refuses other operations.
 func TestWideDecimals(t *testing.T) {
 	wide := &arrow.Decimal256Type{Precision: 60, Scale: 3}

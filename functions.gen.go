@@ -1169,13 +1169,16 @@ func (e Expr) Session(gap any) Expr { return e.session(gap) }
 // QCut is the number, from 0, of the bin of the value among n bins of about the same number of
 // rows, of all rows or of a partition. The bins end at the quantiles 1/n, 2/n, …, 1, interpolated
 // between two values, which belong to the bins that they end: equal values are in one bin. NaN is
-// in the last one. Other quantiles are breaks of [Expr.Cut]: x.Cut(x.Quantile(0.1),
+// in the last one. Integers and decimals are compared as float64: those beyond 2^53 that have one
+// float64 are equal. Other quantiles are breaks of [Expr.Cut]: x.Cut(x.Quantile(0.1),
 // x.Quantile(0.9)).Over(By(key)).
 func (e Expr) QCut(n int) Expr { return e.quantileCut(n) }
 
 // Rescale moves the least value to low and the greatest to high, and those between them in
 // proportion, of all rows or of a partition. If all values are equal, they become low; NaN stays
-// NaN. Package learn fits the same on some rows and applies it to others: learn.FitMinMax.
+// NaN. If the least or the greatest is infinite, those between them become NaN. Integers and
+// decimals become float64 before, which rounds those beyond 2^53. Low and high are finite. Package
+// learn fits the same on some rows and applies it to others: learn.FitMinMax.
 func (e Expr) Rescale(low, high float64) Expr { return e.rescale(low, high) }
 
 // CumSum is the sum of the partition's values up to the row. Like all aggregates it skips nulls.

@@ -146,7 +146,7 @@ func (b *binder) choice(operands []operand) (*exprtree.Node, error) {
 		for i, value := range values {
 			nodes[min(2*i+1, last)] = value.node
 		}
-		return b.node(exprtree.IfElse, commonText(values), nodes...), nil
+		return b.chain(commonText(values), nodes), nil
 	}
 	t, err := b.commonChoice(exprtree.IfElse, values)
 	if err != nil {
@@ -157,7 +157,17 @@ func (b *binder) choice(operands []operand) (*exprtree.Node, error) {
 			return nil, err
 		}
 	}
-	return b.node(exprtree.IfElse, t, nodes...), nil
+	return b.chain(t, nodes), nil
+}
+
+// chain returns a choice. It is one with the choice that is its last value: an IfElse in an IfElse in another is one step.
+func (b *binder) chain(t arrow.DataType, nodes []*exprtree.Node) *exprtree.Node {
+	const most = 256 // operands: each level of a chain copies those of the ones below
+	last := len(nodes) - 1
+	if inner := nodes[last]; inner.Op == exprtree.IfElse && arrow.TypeEqual(inner.Type, t) && last+len(inner.Arguments) <= most {
+		nodes = append(nodes[:last:last], inner.Arguments...)
+	}
+	return b.node(exprtree.IfElse, t, nodes...)
 }
 
 // condition binds a condition that is false where it is null: IfElse of a null is null.

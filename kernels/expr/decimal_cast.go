@@ -2,6 +2,7 @@ package expr
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -89,30 +90,36 @@ func readDecimals(a arrow.Array) func(row int) (v *big.Int, scale int32, ok bool
 	}
 }
 
-// parseDecimal reads a sign or none, digits with a point or without one, and an exponent or none.
+// parseDecimal reads a sign or none, digits with a point or without one, and an exponent or none. It is false for a number
+// that no decimal holds; a number that all decimals round to 0 is 0.
 func parseDecimal(v *big.Int, text string) (digits *big.Int, scale int32, ok bool) {
-	const mostExponent, mostDigits = 100, 1000
+	const mostExponent, mostDigits, beyond = 1 << 29, 1000, 100 // no decimal has 100 digits before or behind its point
 	mantissa, exponent := text, 0
 	if at := strings.IndexAny(text, "eE"); at >= 0 {
 		var err error
-		if exponent, err = strconv.Atoi(text[at+1:]); err != nil || exponent < -mostExponent || exponent > mostExponent {
+		if exponent, err = strconv.Atoi(text[at+1:]); err != nil && !errors.Is(err, strconv.ErrRange) {
 			return nil, 0, false
 		}
-		mantissa = text[:at]
+		mantissa, exponent = text[:at], max(-mostExponent, min(exponent, mostExponent))
 	}
 	sign := ""
 	if mantissa != "" && (mantissa[0] == '-' || mantissa[0] == '+') {
 		sign, mantissa = strings.TrimPrefix(mantissa[:1], "+"), mantissa[1:]
 	}
 	whole, fraction, _ := strings.Cut(mantissa, ".")
-	number := whole + fraction
-	if number == "" || len(number) > mostDigits || strings.Trim(number, "0123456789") != "" {
+	if whole+fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
 		return nil, 0, false
 	}
-	if _, ok := v.SetString(sign+number, 10); !ok {
+	fraction = strings.TrimRight(fraction, "0")
+	number, places := strings.TrimLeft(whole+fraction, "0"), len(fraction)-exponent
+	switch {
+	case number == "", places > len(number)+beyond:
+		return v.SetInt64(0), 0, true
+	case len(number) > mostDigits, places < -beyond:
 		return nil, 0, false
 	}
-	return v, int32(len(fraction) - exponent), true
+	_, ok = v.SetString(sign+number, 10)
+	return v, int32(places), ok
 }
 
 // addDecimals returns a function that appends v / 10^scale, rounded half away from zero. It is false for too many digits.
@@ -171,6 +178,9 @@ func withScale(v *big.Int, from, to int32) *big.Int {
 
 // decimalText returns the digits of v / 10^scale, all of those behind the point.
 func decimalText(v *big.Int, scale int) string {
+	if scale < 0 {
+		v, scale = new(big.Int).Mul(v, tenTo(int32(-scale))), 0
+	}
 	text := new(big.Int).Abs(v).String()
 	if missing := scale + 1 - len(text); missing > 0 {
 		text = strings.Repeat("0", missing) + text

@@ -15,11 +15,14 @@ const (
 // above them. 0 is no coupon.
 type coupon uint32
 
-const addressBits = 26
+const (
+	addressBits = 26
+	mostRank    = 63
+)
 
 func couponOf(data []byte) coupon {
 	h1, h2 := murmur(data)
-	return coupon(min(bits.LeadingZeros64(h2), 62)+1)<<addressBits | coupon(h1&(1<<addressBits-1))
+	return coupon(min(bits.LeadingZeros64(h2), mostRank-1)+1)<<addressBits | coupon(h1&(1<<addressBits-1))
 }
 
 func (c coupon) rank() uint8 { return uint8(c >> addressBits) }
@@ -88,17 +91,17 @@ func (h *hll) estimate() float64 {
 		const addresses = 1 << addressBits
 		return -addresses * math.Log1p(-float64(len(h.coupons))/addresses)
 	}
-	const mostRank = 64
-	var counts [mostRank + 1]float64
+	const beyond = mostRank + 1
+	var counts [beyond + 1]float64
 	for _, rank := range h.registers {
-		counts[min(rank, mostRank)]++
+		counts[min(rank, beyond)]++
 	}
 	m := float64(len(h.registers))
 	if counts[0] == m {
 		return 0
 	}
-	z := m * tau(1-counts[mostRank]/m)
-	for rank := mostRank - 1; rank >= 1; rank-- {
+	z := m * tau(1-counts[beyond]/m)
+	for rank := mostRank; rank >= 1; rank-- {
 		z = (z + counts[rank]) / 2
 	}
 	z += m * sigma(counts[0]/m)

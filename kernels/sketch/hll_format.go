@@ -124,51 +124,76 @@ func (h *hll) addCoupons(b []byte, n int, flags, lgArray byte) error {
 		return errFormat
 	}
 	for i := range n {
-		if c := coupon(binary.LittleEndian.Uint32(b[4*i:])); c != 0 {
-			h.add(c)
+		c := coupon(binary.LittleEndian.Uint32(b[4*i:]))
+		if c == 0 {
+			continue
 		}
+		if c.rank() == 0 {
+			return rankError(0)
+		}
+		h.add(c)
 	}
 	return nil
 }
 
+// rankError reports a rank that no value has.
+func rankError(rank int) error {
+	return fmt.Errorf("%w: a rank is %d, expected 1 to %d", errFormat, rank, mostRank)
+}
+
 // readRegisters reads registers of 4, 6 or 8 bits.
 func (h *hll) readRegisters(b []byte) error {
-	h.spread()
 	if len(b) < atRegisters {
 		return errFormat
 	}
-	b, least, exceptions := b[atRegisters:], b[atCount], b[:atRegisters]
-	n := len(h.registers)
-	switch b0 := b; exceptions[atMode] >> 2 & modeMask {
+	preamble, b := b[:atRegisters], b[atRegisters:]
+	n := 1 << h.lgK
+	form := preamble[atMode] >> 2 & modeMask
+	size, ok := map[byte]int{nibbles: n / 2, sixBits: n / 4 * 3, wholeBytes: n}[form]
+	if !ok || len(b) < size {
+		return errFormat
+	}
+	h.spread()
+	switch form {
 	case nibbles:
-		if len(b0) < n/2 {
-			return errFormat
-		}
-		for slot := range h.registers {
-			h.registers[slot] = least + b0[slot/2]>>(4*(slot%2))&15
-		}
-		return h.readExceptions(b0[n/2:], int(binary.LittleEndian.Uint32(exceptions[atExceptions:])), exceptions)
+		return h.readNibbles(b, preamble)
 	case sixBits:
-		if len(b0) < n/4*3 {
-			return errFormat
-		}
 		for slot := range h.registers {
 			at := 6 * slot
-			word := uint16(b0[at/8])
-			if at/8+1 < len(b0) {
-				word |= uint16(b0[at/8+1]) << 8
+			word := uint16(b[at/8])
+			if at/8+1 < len(b) {
+				word |= uint16(b[at/8+1]) << 8
 			}
-			h.registers[slot] = uint8(word >> (at % 8) & 63)
+			h.registers[slot] = uint8(word >> (at % 8) & mostRank)
 		}
 	case wholeBytes:
-		if len(b0) < n {
-			return errFormat
+		if greatest := slices.Max(b[:n]); greatest > mostRank {
+			return rankError(int(greatest))
 		}
-		for slot := range h.registers {
-			h.registers[slot] = b0[slot] & 63
+		copy(h.registers, b)
+	}
+	return nil
+}
+
+// readNibbles reads registers of 4 bits above the least rank. 15 is that of a register among the exceptions.
+func (h *hll) readNibbles(b, preamble []byte) error {
+	const excepted = 15
+	least := int(preamble[atCount])
+	for slot := range h.registers {
+		rank := least + int(b[slot/2]>>(4*(slot%2))&excepted)
+		if rank == least+excepted {
+			rank = math.MaxUint8 // until its exception is read
+		} else if rank > mostRank {
+			return rankError(rank)
 		}
-	default:
-		return errFormat
+		h.registers[slot] = uint8(rank)
+	}
+	n := int(binary.LittleEndian.Uint32(preamble[atExceptions:]))
+	if err := h.readExceptions(b[len(h.registers)/2:], n, preamble); err != nil {
+		return err
+	}
+	if slices.Max(h.registers) > mostRank {
+		return fmt.Errorf("%w: a register of 4 bits refers to an exception that is missing", errFormat)
 	}
 	return nil
 }
@@ -182,9 +207,14 @@ func (h *hll) readExceptions(b []byte, n int, preamble []byte) error {
 		return errFormat
 	}
 	for i := range n {
-		if c := coupon(binary.LittleEndian.Uint32(b[4*i:])); c != 0 {
-			h.registers[uint32(c)&(1<<h.lgK-1)] = c.rank()
+		c := coupon(binary.LittleEndian.Uint32(b[4*i:]))
+		if c == 0 {
+			continue
 		}
+		if c.rank() == 0 {
+			return rankError(0)
+		}
+		h.registers[uint32(c)&(1<<h.lgK-1)] = c.rank()
 	}
 	return nil
 }

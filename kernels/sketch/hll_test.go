@@ -146,6 +146,59 @@ func packedSix(h *hll) []byte {
 	return b
 }
 
+// TestImpossibleSketches refuses ranks that no value has, and registers that are missing, before it allocates them.
+func TestImpossibleSketches(t *testing.T) {
+	for name, b := range impossibleSketches() {
+		_, err := parseHLL(b)
+		require.ErrorIs(t, err, errFormat, name)
+	}
+	short := []byte{10, version, family, MostLgK, 0, flagCompact, 0, modeHLL | wholeBytes<<2}
+	require.LessOrEqual(t, testing.AllocsPerRun(10, func() { _, _ = parseHLL(short) }), 3.0)
+}
+
+// impossibleSketches have the form of sketches and impossible contents.
+func impossibleSketches() map[string][]byte {
+	registers := func(form byte, size int) []byte {
+		b := make([]byte, atRegisters+size)
+		newHLL(5).preamble(b, 10, flagCompact, modeHLL)
+		b[atMode] = modeHLL | form<<2
+		return b
+	}
+	least, sum, wrapped, missing, whole := registers(nibbles, 16), registers(nibbles, 16), registers(nibbles, 16), registers(nibbles, 16), registers(wholeBytes, 32)
+	least[atCount] = 64
+	sum[atCount], sum[atRegisters] = 60, 4
+	wrapped[atCount], wrapped[atRegisters+15] = 250, 0xe0
+	missing[atRegisters] = 15
+	whole[atRegisters+3] = 64
+	exception := binary.LittleEndian.AppendUint32(slices.Clone(missing), 1)
+	exception[atExceptions] = 1
+	h := newHLL(12)
+	h.add(3)
+	list := h.bytes()
+	for slot := range coupon(9) {
+		h.add(slot + 1)
+	}
+	return map[string][]byte{
+		"least rank": least, "least rank and 4 bits": sum, "wrapped": wrapped, "without an exception": missing, "8 bits": whole,
+		"exception of rank 0": exception, "list of rank 0": list, "set of rank 0": h.bytes(), "short": whole[:len(whole)-1], "form": registers(3, 32),
+	}
+}
+
+// TestGreatestRank reads a sketch with the greatest rank in all registers, of which the estimate is a number.
+func TestGreatestRank(t *testing.T) {
+	h := newHLL(4)
+	h.spread()
+	for slot := range h.registers {
+		h.registers[slot] = mostRank
+	}
+	for _, form := range [][]byte{h.bytes(), fourBits(h), packedSix(h)} {
+		read, err := parseHLL(form)
+		require.NoError(t, err)
+		require.Equal(t, h.registers, read.registers)
+		require.False(t, math.IsInf(read.estimate(), 0))
+	}
+}
+
 // TestMerge compares a merged sketch with that of all values.
 func TestMerge(t *testing.T) {
 	for _, sizes := range [][]int{{0, 0}, {0, 5}, {5, 0, 3}, {100, 10_000}, {10_000, 100}, {300, 300}, {20_000, 20_000, 7}} {
@@ -172,6 +225,9 @@ func FuzzParseHLL(f *testing.F) {
 	h := hllOfNumbers(5, 0, 1000)
 	f.Add(fourBits(h))
 	f.Add(packedSix(h))
+	for _, b := range impossibleSketches() {
+		f.Add(b)
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, err := parseHLL(b)
 		if err != nil {
@@ -181,6 +237,10 @@ func FuzzParseHLL(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, slices.Sorted(maps.Keys(h.coupons)), slices.Sorted(maps.Keys(again.coupons)))
 		require.Equal(t, h.registers, again.registers)
+		require.False(t, math.IsInf(h.estimate(), 0) || math.IsNaN(h.estimate()))
+		for _, rank := range h.registers {
+			require.LessOrEqual(t, rank, uint8(mostRank))
+		}
 	})
 }
 

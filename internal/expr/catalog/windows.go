@@ -64,12 +64,12 @@ var windows = Section{"Windows", Window, "no", []Row{
 	}},
 	{Operands: "numbers, decimals", Result: "int64", Functions: []Function{
 		{Name: "qcut", Kind: Composed, Parameters: withN, Body: "e.quantileCut(n)", Example: "qcut(delay, 4)", Python: "qcut",
-			Doc: "QCut is the number, from 0, of the bin of the value among n bins of about the same number of rows, of all rows or of a partition. The bins end at the quantiles 1/n, 2/n, …, 1, interpolated between two values, which belong to the bins that they end: equal values are in one bin. NaN is in the last one. " +
+			Doc: "QCut is the number, from 0, of the bin of the value among n bins of about the same number of rows, of all rows or of a partition. The bins end at the quantiles 1/n, 2/n, …, 1, interpolated between two values, which belong to the bins that they end: equal values are in one bin. NaN is in the last one. Integers and decimals are compared as float64: those beyond 2^53 that have one float64 are equal. " +
 				"Other quantiles are breaks of [Expr.Cut]: x.Cut(x.Quantile(0.1), x.Quantile(0.9)).Over(By(key))."},
 	}},
 	{Operands: "numbers, decimals", Result: "float64", Functions: []Function{
 		{Name: "rescale", Kind: Composed, Parameters: params{{Name: "low", Type: Float}, {Name: "high", Type: Float}}, Body: "e.rescale(low, high)", Example: "rescale(delay, 0, 1)",
-			Doc:    "Rescale moves the least value to low and the greatest to high, and those between them in proportion, of all rows or of a partition. If all values are equal, they become low; NaN stays NaN. Package learn fits the same on some rows and applies it to others: learn.FitMinMax.",
+			Doc:    "Rescale moves the least value to low and the greatest to high, and those between them in proportion, of all rows or of a partition. If all values are equal, they become low; NaN stays NaN. If the least or the greatest is infinite, those between them become NaN. Integers and decimals become float64 before, which rounds those beyond 2^53. Low and high are finite. Package learn fits the same on some rows and applies it to others: learn.FitMinMax.",
 			Python: "rescale(low: float = 0.0, high: float = 1.0)", PythonDoc: "The values moved in proportion so that the least becomes ``low`` and the greatest ``high``. Polars has none."},
 	}},
 	{Operands: "numbers, decimals, durations", Result: "the widest number of the kind; of durations the same", Null: noneYet, Functions: []Function{

@@ -81,7 +81,8 @@ type scratch struct {
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // Run computes a program's outputs on a GPU, with one kernel and into one block of
-// memory, and returns them; the caller releases them. The inputs are the call's, with
+// memory, and returns them; the caller releases them. Outputs with too many columns and
+// literals for the arguments of a kernel are divided over several. The inputs are the call's, with
 // at least capacity elements. rows is a single number on the device, or empty if there
 // are capacity rows. The results have length capacity; their elements beyond the number
 // of rows are undefined.
@@ -99,6 +100,12 @@ func Run(call op.Call, program *exprtree.Program, inputs []*column.Column, rows 
 	}
 	if call.Estimating() {
 		return nil, estimate(call, program, inputs, capacity)
+	}
+	if parts, err := divide(program, inputs); parts != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return runParts(call, parts, rows, capacity)
 	}
 	program, inputs, releaseMade, err := Resolve(call, program, inputs, capacity)
 	if err != nil {
@@ -186,6 +193,15 @@ func estimate(call op.Call, program *exprtree.Program, inputs []*column.Column, 
 // shorter kernel, because the code decides which outputs can be null, and does not
 // compile it.
 func appendSizesOf(sizes []uint64, program *exprtree.Program, inputs []*column.Column, capacity int) ([]uint64, error) {
+	parts, err := divide(program, inputs)
+	for _, part := range parts {
+		if sizes, err = appendSizesOf(sizes, part.program(), part.inputs, capacity); err != nil {
+			return nil, err
+		}
+	}
+	if parts != nil || err != nil {
+		return sizes, err
+	}
 	shape, err := ShapeOf(program, inputs)
 	if err != nil {
 		return nil, err
