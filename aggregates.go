@@ -25,7 +25,7 @@ func aggregate(aggregation plan.Aggregation, values ...Expr) Expr {
 // true. Several conditions must all be true. An expression without aggregates becomes an
 // error when the query is bound.
 func (e Expr) Where(condition Expression) Expr {
-	c := condition.expression()
+	c := conditionOf(condition)
 	e.misuse = joinMisuse(e.misuse, c.misuse)
 	return e.eachAggregate(func(f *bind.RowsFunction) {
 		where := &f.Aggregation.Where

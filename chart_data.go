@@ -10,6 +10,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/chart"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
 const (
@@ -26,28 +28,35 @@ func (c *Chart) read(ctx context.Context) error {
 		return fmt.Errorf("gpuframe: chart: the zero chart has no frame: %w", device.ErrInvalidValue)
 	case c.chart.Mark == "":
 		return fmt.Errorf("gpuframe: chart: it has no columns: choose a line, bars, points or a histogram: %w", device.ErrInvalidValue)
+	}
+	names := []string{c.chart.X.Name}
+	if c.chart.Mark != chart.Histogram {
+		names = append(names, c.chart.Y.Name)
+	}
+	if c.chart.Colour.Name != "" {
+		names = append(names, c.chart.Colour.Name)
+	}
+	schema := c.frame.Schema()
+	for _, name := range names {
+		if _, _, err := expr.Col(name).Type(schema); err != nil {
+			return fmt.Errorf("gpuframe: chart: %w", plan.ReadableError(err))
+		}
+	}
+	switch {
 	case c.chart.Mark == chart.Histogram:
 		return c.count(ctx)
 	case c.frame.NumRows() > mostDrawn:
 		return fmt.Errorf("gpuframe: chart: the frame has %d rows, at most %d are drawn: group them, or take a sample: %w", c.frame.NumRows(), mostDrawn, device.ErrInvalidValue)
 	}
-	names := []string{c.chart.X.Name, c.chart.Y.Name}
-	if c.chart.Colour.Name != "" {
-		names = append(names, c.chart.Colour.Name)
-	}
-	schema, columns := c.frame.Schema(), []Key{}
+	var columns []Key
 	for i, name := range names {
-		at := schema.FieldIndices(name)
-		if len(at) == 0 {
-			columns = append(columns, Col(name)) // the query reports it
-			continue
-		}
-		column, kind := drawable(schema.Field(at[0]), i == 2)
+		field := schema.Field(schema.FieldIndices(name)[0])
+		column, kind := drawable(field, i == 2)
 		switch {
 		case kind == "":
-			return fmt.Errorf("gpuframe: chart: column %q is %v, expected numbers, times or texts: %w", name, schema.Field(at[0]).Type, device.ErrInvalidValue)
+			return fmt.Errorf("gpuframe: chart: column %q is %v, expected numbers, times or texts: %w", name, field.Type, device.ErrInvalidValue)
 		case i == 1 && kind != chart.Number:
-			return fmt.Errorf("gpuframe: chart: column %q of the vertical axis is %v, expected numbers: %w", name, schema.Field(at[0]).Type, device.ErrInvalidValue)
+			return fmt.Errorf("gpuframe: chart: column %q of the vertical axis is %v, expected numbers: %w", name, field.Type, device.ErrInvalidValue)
 		}
 		columns = append(columns, column.As(fmt.Sprint("column ", i)))
 		[]*chart.Values{&c.chart.X, &c.chart.Y, &c.chart.Colour}[i].Kind = kind
@@ -66,8 +75,8 @@ func (c *Chart) read(ctx context.Context) error {
 }
 
 // recordOf runs a query and returns its rows. The caller releases them.
-func recordOf(ctx context.Context, q Query) (arrow.Record, error) {
-	frame, err := q.Collect(ctx)
+func recordOf(ctx context.Context, q Query, options ...RunOption) (arrow.Record, error) {
+	frame, err := q.Collect(ctx, options...)
 	if err != nil {
 		return nil, err
 	}

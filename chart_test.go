@@ -85,6 +85,7 @@ func TestChartErrors(t *testing.T) {
 		`column "parts" is list`:                                       {chart.Line("parts", "level"), device.ErrInvalidValue},
 		`column "site" of the vertical axis is utf8, expected numbers`: {chart.Line("day", "site"), device.ErrInvalidValue},
 		`histogram: column "site" is utf8, expected numbers`:           {chart.Histogram("site"), device.ErrInvalidValue},
+		`no column is called ""`:                                       {chart.Line("", ""), buffer.ErrSchema},
 		`no column is called "x"`:                                      {chart.Histogram("x"), buffer.ErrSchema},
 		"a histogram has no colours: leave out their column":           {chart.Histogram("level").Colour("site"), device.ErrInvalidValue},
 		"the frame has 16384 rows, at most 10000 are drawn":            {many.Chart().Line("level", "level"), device.ErrInvalidValue},
@@ -92,6 +93,7 @@ func TestChartErrors(t *testing.T) {
 		_, err := test.chart.HTML(t.Context())
 		require.ErrorIs(t, err, test.is, text)
 		require.ErrorContains(t, err, text)
+		require.NotContains(t, err.Error(), ".go:", "no file of the library")
 		_, err = test.chart.SVG(t.Context())
 		require.Error(t, err)
 	}
@@ -133,6 +135,34 @@ func TestHistograms(t *testing.T) {
 			require.LessOrEqual(t, len(h.Rows), 22)
 		}
 	})
+}
+
+// TestManyHistograms has more counts together than one query has expressions for, and the options of the run.
+func TestManyHistograms(t *testing.T) {
+	engine := keysEngine(t)
+	type row struct {
+		X int64 `gpuframe:"x"`
+	}
+	rows := make([]row, 2000)
+	for i := range rows {
+		rows[i].X = int64(i)
+	}
+	var columns []gpuframe.Key
+	for i := range 20 {
+		columns = append(columns, gpuframe.Col("x").Mul(i+1).As(strings.Repeat("x", i+1)))
+	}
+	var profile gpuframe.Profile
+	list, err := gpuframe.From(engine, rows).Select(columns...).Histograms(t.Context(), 200, gpuframe.Profiled(&profile))
+	require.NoError(t, err)
+	require.Len(t, list, 20)
+	require.Contains(t, profile.String(), "variable", "the options are those of the second run too")
+	for i, h := range list {
+		want := make([]int64, len(h.Rows))
+		for _, r := range rows {
+			want[int(math.Floor((float64(r.X*int64(i+1))-h.Begin)/h.Step))]++
+		}
+		require.Equal(t, want, h.Rows)
+	}
 }
 
 func TestHistogramsOfExtremes(t *testing.T) {

@@ -75,7 +75,7 @@ func LitOf(t arrow.DataType, value any) Expr {
 // operand returns the expression of an argument, which may be a Go value.
 func operand(x any) Expr {
 	if e, ok := x.(Expression); ok {
-		return e.expression()
+		return expressionOf(e)
 	}
 	return Lit(x)
 }

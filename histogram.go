@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -43,8 +44,9 @@ func (h Histogram) String() string {
 	return text.String()
 }
 
-// Histograms runs the query twice and counts the rows in about n ranges of each column of numbers, in the order of
-// the columns. The ranges have round ends. Null, NaN and infinite values are left out.
+// Histograms counts the rows in about n ranges of each column of numbers, in the order of the columns. The ranges have
+// round ends. Null, NaN and infinite values are left out. It runs the query once for the ends of the ranges, and once
+// to count, in which it may read the sources for each column. A profile is that of the second run.
 //
 // # Errors
 //
@@ -90,27 +92,20 @@ func (q Query) histograms(ctx context.Context, columns []string, n int, options 
 	if err != nil {
 		return nil, err
 	}
-	list, counts := make([]Histogram, len(columns)), []Key{}
+	list, bins, names := make([]Histogram, len(columns)), make([]Key, len(columns)), make([]string, len(columns))
 	for i, column := range columns {
-		list[i] = rangesOf(column, ends[i][0], ends[i][1], n)
-		for bin := range list[i].Rows {
-			counts = append(counts, list[i].condition(bin).CountIf().As(fmt.Sprint(i, " ", bin)))
-		}
+		list[i], names[i] = rangesOf(column, ends[i][0], ends[i][1], n), fmt.Sprint(i)
+		bins[i] = list[i].bin().As(names[i])
 	}
-	if len(counts) == 0 {
-		return list, nil
-	}
-	record, err := recordOf(ctx, q.Select(counts...))
+	counts := q.Select(bins...).Unpivot(names).DropNulls("value").GroupBy("variable", "value").Agg(Count().As("rows"))
+	record, err := recordOf(ctx, counts.Select(Col("variable").Cast(arrow.PrimitiveTypes.Int64), "value", "rows"), options...)
 	if err != nil {
 		return nil, err
 	}
 	defer record.Release()
-	next := 0
-	for i := range list {
-		for bin := range list[i].Rows {
-			list[i].Rows[bin] = record.Column(next).(*array.Int64).Value(0)
-			next++
-		}
+	column, bin, rows := record.Column(0).(*array.Int64), record.Column(1).(*array.Int64), record.Column(2).(*array.Int64)
+	for i := range rows.Len() {
+		list[column.Value(i)].Rows[bin.Value(i)] = rows.Value(i)
 	}
 	return list, nil
 }
@@ -122,13 +117,10 @@ func (q Query) endsOf(ctx context.Context, columns []string, options []RunOption
 		x := finite(column)
 		list = append(list, x.Min().As(fmt.Sprint(i, " least")), x.Max().As(fmt.Sprint(i, " greatest")))
 	}
-	frame, err := q.Select(list...).Collect(ctx, options...)
+	unprofiled := slices.DeleteFunc(slices.Clone(options), func(o RunOption) bool { return o.name == "Profiled" })
+	record, err := recordOf(ctx, q.Select(list...), unprofiled...)
 	if err != nil {
 		return nil, err
-	}
-	record, err := frame.take(ctx)
-	if err != nil {
-		return nil, queryError(err)
 	}
 	defer record.Release()
 	ends := make([][2]float64, len(columns))
@@ -162,12 +154,9 @@ func rangesOf(column string, least, greatest float64, n int) Histogram {
 	return h
 }
 
-// condition is true for the rows of a range.
-func (h *Histogram) condition(bin int) Expr {
-	x := finite(h.Column)
-	begin := h.Begin + float64(bin)*h.Step
-	if bin == len(h.Rows)-1 {
-		return x.Ge(begin) // also a value that rounding moved behind the end
-	}
-	return x.Ge(begin).And(x.Lt(h.Begin + float64(bin+1)*h.Step))
+// bin is the number of the range of each row, and null for one that is in none.
+func (h *Histogram) bin() Expr {
+	last := max(len(h.Rows)-1, 0)
+	number := finite(h.Column).Sub(h.Begin).Div(h.Step).Floor()
+	return number.Clamp(0.0, float64(last)).Cast(arrow.PrimitiveTypes.Int64) // rounding may move a value behind the end
 }

@@ -30,7 +30,7 @@ const (
 )
 
 // JoinTerm is an argument of [Query.Join] that rows match by: a [Key] that both sides have, a
-// pair of [On], a condition of [Matching], or [NullsMatch], [Suffix] or [AnyOrder].
+// pair of [On], a condition of [Matching], or [NullsMatch], [Suffix] or [AnyOrder], or a slice of them.
 type JoinTerm = any
 
 // matcher is a JoinTerm that is no name.
@@ -38,6 +38,10 @@ type matcher interface{ addTo(terms *bind.JoinTerms) }
 
 // addTo makes the expression a key of both sides.
 func (e Expr) addTo(terms *bind.JoinTerms) {
+	if len(e.misuse) > 0 {
+		terms.Misuse = joinMisuse(terms.Misuse, e.misuse)
+		return
+	}
 	terms.Left, terms.Right = append(terms.Left, e.bound()), append(terms.Right, e.bound())
 }
 
@@ -45,10 +49,16 @@ type joinTerm func(terms *bind.JoinTerms)
 
 func (f joinTerm) addTo(terms *bind.JoinTerms) { f(terms) }
 
-// On matches rows in which an expression on the left columns equals one on the right columns.
+// On matches rows in which an expression on the left columns equals one on the right columns. Slices of as many keys
+// match element by element.
 func On(left, right Key) JoinTerm {
 	return joinTerm(func(terms *bind.JoinTerms) {
-		terms.Left, terms.Right = append(terms.Left, keyOf(left).bound()), append(terms.Right, keyOf(right).bound())
+		leftKeys, rightKeys := keysOf([]Key{left}), keysOf([]Key{right})
+		if len(leftKeys) != len(rightKeys) {
+			terms.Misuse = append(terms.Misuse, fmt.Errorf("On has %d left keys and %d right keys, expected as many: %w", len(leftKeys), len(rightKeys), device.ErrInvalidValue))
+			return
+		}
+		terms.Left, terms.Right = append(terms.Left, leftKeys...), append(terms.Right, rightKeys...)
 	})
 }
 
@@ -62,7 +72,7 @@ func On(left, right Key) JoinTerm {
 //
 //	stays.Join(rates, gpuframe.Inner, gpuframe.Matching(day.Ge(from).And(day.Lt(until))))
 func Matching(condition Expression) JoinTerm {
-	return joinTerm(func(terms *bind.JoinTerms) { terms.Matching = append(terms.Matching, condition.expression().bound()) })
+	return joinTerm(func(terms *bind.JoinTerms) { terms.Matching = append(terms.Matching, conditionOf(condition).bound()) })
 }
 
 // NullsMatch lets null keys match null keys.
@@ -135,12 +145,13 @@ func (q Query) AsOf(other Query, on JoinTerm, options AsOfOptions) Query {
 
 // joinTermsOf returns the terms of a join.
 func joinTermsOf(list []JoinTerm) (terms bind.JoinTerms) {
-	for i, t := range list {
-		switch t := t.(type) {
-		case nil:
+	for i, t := range flatten(list) {
+		m, ok := t.(matcher)
+		switch {
+		case isNil(t):
 			terms.Misuse = append(terms.Misuse, fmt.Errorf("term %d of the join is nil: %w", i, device.ErrInvalidValue))
-		case matcher:
-			t.addTo(&terms)
+		case ok:
+			m.addTo(&terms)
 		default:
 			keyOf(t).addTo(&terms)
 		}

@@ -135,9 +135,7 @@ func (g Grouped) Agg(expressions ...Expression) Query {
 func unpack(list []Expression) []Expr {
 	unpacked := make([]Expr, len(list))
 	for i, e := range list {
-		if e != nil {
-			unpacked[i] = e.expression()
-		}
+		unpacked[i] = expressionOf(e)
 	}
 	return unpacked
 }

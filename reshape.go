@@ -92,7 +92,7 @@ func pivoted(on Key, values []any, aggregate Expression) []bind.Expr {
 		if v != nil {
 			matches, name = key.Eq(v), pivotName(v)
 		}
-		list[i] = aggregate.expression().Where(matches).As(name).bound()
+		list[i] = expressionOf(aggregate).Where(matches).As(name).bound()
 	}
 	return list
 }

@@ -27,7 +27,7 @@ type SampleOptions struct {
 func (o SampleOptions) bound() bind.SampleOptions {
 	bound := bind.SampleOptions{Seed: o.Seed, Replace: o.Replace, By: arguments(o.By)}
 	if o.Weight != nil {
-		bound.Weight = o.Weight.expression().bound()
+		bound.Weight = expressionOf(o.Weight).bound()
 	}
 	return bound
 }

@@ -25,12 +25,7 @@ func By(keys ...Key) Window {
 
 // OrderBy orders the rows of each partition. Rows with equal keys keep their order.
 func (w Window) OrderBy(keys ...Ordering) Window {
-	w.order = nil
-	for _, k := range keys {
-		if k != nil {
-			w.order = append(w.order, orderOf(k))
-		}
-	}
+	w.order = orders(keys)
 	return w
 }
 

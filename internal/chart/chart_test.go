@@ -126,8 +126,25 @@ func TestScales(t *testing.T) {
 		if math.IsInf(high-low, 0) {
 			return
 		}
-		for _, each := range s.labels {
+		for i, each := range s.labels {
+			if i > 0 {
+				require.NotEqual(r, s.labels[i-1].text, each.text, "%v to %v", low, high)
+			}
 			require.True(r, each.at >= -1e-6 && each.at <= 100+1e-6, "%v of %v to %v", each, low, high)
+		}
+	})
+}
+
+// TestNeighboursDiffer has different labels next to each other on axes that are narrow or far from zero.
+func TestNeighboursDiffer(t *testing.T) {
+	property.Check(t, func(r *rapid.T) {
+		low := rapid.Float64Range(-1e9, 1e9).Draw(r, "low")
+		span := math.Pow(10, rapid.Float64Range(-9, 9).Draw(r, "exponent of the span"))
+		times := rapid.Float64Range(0, 4e12).Draw(r, "time") // to 2096
+		for _, s := range []*scale{newNumbers(Number, low, low+span, 0, 1), newNumbers(Time, math.Floor(times), math.Floor(times+span*1000), 0, 1)} {
+			for i := 1; i < len(s.labels); i++ {
+				require.NotEqual(r, s.labels[i-1].text, s.labels[i].text)
+			}
 		}
 	})
 }
@@ -143,11 +160,16 @@ func TestLabels(t *testing.T) {
 		{0, 97, "0", "100", Number},
 		{-0.003, 0.0021, "-0.003", "0.003", Number},
 		{0, 3e9, "0", "3e+09", Number},
-		{0, 3 * day, "1970-01-01", "1970-01-04", Time},
+		{0, 3 * day, "01-01 00:00", "01-04 00:00", Time},
+		{0, 7 * day, "1970-01-01", "1970-01-08", Time},
 		{0, 3600e3, "00:00", "01:00", Time},
-		{0, 400 * day, "1970-01-01", "1971-01-01", Time},
+		{0, 400 * day, "1970-01", "1971-01", Time},
+		{day / 2, 2 * day, "01-01 12:00", "01-03 00:00", Time},
+		{0, 0, "1970-01-01 00:00:00", "1970-01-01 00:00:00", Time},
+		{10_000_000, 10_000_005, "10000000", "10000005", Number},
+		{0, 5e-324, "0", "4.941e-324", Number},
 		{0, 40 * 365 * day, "1970", "2000", Time},
-		{-5000, 5000, "23:59:55.000", "00:00:05.000", Time},
+		{-5000, 5000, "23:59:55", "00:00:05", Time},
 	} {
 		s := newNumbers(test.kind, test.low, test.high, 0, 1)
 		require.Equal(t, test.first, s.labels[0].text, test)

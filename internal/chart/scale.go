@@ -27,8 +27,11 @@ func (s *scale) place(value float64) float64 {
 	if s.high == s.low {
 		return (s.from + s.to) / 2
 	}
-	// Halves: the difference of two numbers may be infinite.
-	return s.from + (s.to-s.from)*((value/2-s.low/2)/(s.high/2-s.low/2))
+	part := (value - s.low) / (s.high - s.low)
+	if math.IsInf(s.high-s.low, 0) {
+		part = (value/2 - s.low/2) / (s.high/2 - s.low/2)
+	}
+	return s.from + (s.to-s.from)*part
 }
 
 // band is the length of the axis that each text has.
@@ -58,24 +61,29 @@ func newTexts(v *Values, from, to float64) *scale {
 func newNumbers(kind Kind, low, high, from, to float64) *scale {
 	s := &scale{low: low, high: high, from: from, to: to}
 	if kind == Time {
-		for _, at := range timeTicks(low, high) {
-			s.labels = append(s.labels, tick{s.place(float64(at.UnixMilli())), timeLabel(at, high-low)})
+		ticks := timeTicks(low, high)
+		layout := timeLayout(ticks)
+		for _, at := range ticks {
+			s.labels = append(s.labels, tick{s.place(float64(at.UnixMilli())), at.Format(layout)})
 		}
 		return s
 	}
-	const about, most, mostDigits = 6, 20, 12
+	const about, most = 6, 20
 	step := NiceStep(high-low, about)
 	ends := [2]float64{math.Floor(low/step) * step, math.Ceil(high/step) * step}
 	number := math.Round((ends[1] - ends[0]) / step)
 	if !(number >= 0 && number <= most) { // the values are too close or too far apart for round ends
-		s.labels = []tick{{s.place(low), numberLabel(low, mostDigits)}, {s.place(high), numberLabel(high, mostDigits)}}
+		span := math.Min(high-low, math.MaxFloat64)
+		s.labels = []tick{{s.place(low), numberLabel(low, span)}, {s.place(high), numberLabel(high, span)}}
 		return s
 	}
 	s.low, s.high = ends[0], ends[1]
-	digits := min(max(0, int(-math.Floor(math.Log10(step)))), mostDigits)
 	for i := range int(number) + 1 {
 		value := s.low + float64(i)*step
-		s.labels = append(s.labels, tick{s.place(value), numberLabel(value, digits)})
+		if i > 0 && value == s.low+float64(i-1)*step {
+			continue // the step is below the precision of float64
+		}
+		s.labels = append(s.labels, tick{s.place(value), numberLabel(value, step)})
 	}
 	return s
 }
@@ -95,12 +103,17 @@ func NiceStep(span float64, n int) float64 {
 	return 10 * power
 }
 
-// numberLabel formats the label of a number.
-func numberLabel(value float64, digits int) string {
+// numberLabel formats a number so that it differs from those that are a step away.
+func numberLabel(value, step float64) string {
+	decimals := int(-math.Floor(math.Log10(step)))
 	if magnitude := math.Abs(value); magnitude >= 1e6 || magnitude != 0 && magnitude < 1e-4 {
-		return strconv.FormatFloat(value, 'g', 4, 64)
+		digits := int(math.Floor(math.Log10(magnitude))) + 1 + decimals
+		return strconv.FormatFloat(value, 'g', min(max(digits, 4), 17), 64)
 	}
-	return strconv.FormatFloat(value+0, 'f', digits, 64)
+	if value == 0 && decimals > 17 {
+		return "0"
+	}
+	return strconv.FormatFloat(value+0, 'f', min(max(decimals, 0), 17), 64) // 0 is not -0
 }
 
 // spans are the steps of labels of times below a month.
@@ -146,16 +159,25 @@ func timeTicks(low, high float64) (list []time.Time) {
 	}
 }
 
-// timeLabel formats the label of a time on an axis of a length in milliseconds.
-func timeLabel(at time.Time, length float64) string {
-	span := time.Duration(math.Min(length, math.MaxInt64/1e6)) * time.Millisecond
-	switch {
-	case span <= time.Minute:
-		return at.Format("15:04:05.000")
-	case span <= 24*time.Hour:
-		return at.Format("15:04")
-	case span <= 3*366*24*time.Hour:
-		return at.Format(time.DateOnly)
+// timeLayout returns the layout of labels of times. Neighbours differ in it.
+func timeLayout(ticks []time.Time) string {
+	if len(ticks) < 2 {
+		return "2006-01-02 15:04:05"
 	}
-	return at.Format("2006")
+	step, oneDay := ticks[1].Sub(ticks[0]), ticks[0].Format(time.DateOnly) == ticks[len(ticks)-1].Format(time.DateOnly)
+	switch {
+	case step < time.Second:
+		return "15:04:05.000"
+	case step < time.Minute:
+		return "15:04:05"
+	case step < 24*time.Hour && oneDay:
+		return "15:04"
+	case step < 24*time.Hour:
+		return "01-02 15:04"
+	case step < 28*24*time.Hour:
+		return time.DateOnly
+	case step < 365*24*time.Hour:
+		return "2006-01"
+	}
+	return "2006"
 }

@@ -22,6 +22,7 @@ func TestCharts(t *testing.T) {
 		"points.json":   {[]string{"-p", "select day, value", "--draw", "points day value"}, `"type":"point"`},
 		"lines.json":    {[]string{"-p", "select day, value"}, `"type":"line"`},
 		"rows.json":     {[]string{"-p", "select value"}, `"bin":{"binned":true`},
+		"blanks.json":   {[]string{"-p", "select site as `the site`, value", "--draw", `bar  "the site" value`}, `"the site"`},
 		"rows too.json": {[]string{"-p", "head 10", "--draw", "histogram value"}, `"bin":{"binned":true`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,6 +52,15 @@ func TestCharts(t *testing.T) {
 	}
 	_, err := os.Stat("x.svg")
 	require.Error(t, err, "a failed command writes no file")
+	for want, arguments := range map[string][]string{
+		"the result has no columns":   {file, "--chart", "x.svg", "-p", "drop site, day, value"},
+		`the extension is ".png"`:     {"missing.csv", "--chart", "x.png"},
+		`no chart is called "pie"`:    {"missing.csv", "--chart", "x.svg", "--draw", "pie a b"},
+		`expected names that are div`: {file, "--chart", "x.svg", "--draw", `line "a b`},
+	} {
+		_, _, err := command(t.Context(), append([]string{"query", "--device", "host"}, arguments...)...)
+		require.ErrorContains(t, err, want)
+	}
 }
 
 func TestDescribeDrawsHistograms(t *testing.T) {

@@ -72,6 +72,9 @@ func newCommand() *cobra.Command {
 
 // serve serves until the context is done. It calls listening when it accepts connections.
 func (f *flags) serve(ctx context.Context, listening func(net.Addr)) (err error) {
+	if f.drain < 0 {
+		return fmt.Errorf("--drain %v: expected 0s or more", f.drain)
+	}
 	options, err := f.options()
 	if err != nil {
 		return err
@@ -128,9 +131,9 @@ func (f *flags) open() (*gpuframe.Engine, error) {
 		options = append(options, gpuframe.Device(f.device))
 	}
 	if f.budget != "" {
-		bytes, err := humanize.ParseBytes(f.budget)
+		bytes, err := parseBytes(f.budget)
 		if err != nil {
-			return nil, fmt.Errorf("--budget: %w", err)
+			return nil, fmt.Errorf("--budget %w", err)
 		}
 		options = append(options, gpuframe.Budget(bytes))
 	}
@@ -176,15 +179,24 @@ func readClients(path string) ([]flight.ClientAccess, error) {
 	for i, c := range list {
 		clients[i] = flight.ClientAccess{Name: c.Name, Token: c.Token}
 		if c.Budget != "" {
-			if clients[i].Budget, err = humanize.ParseBytes(c.Budget); err != nil {
-				return nil, fmt.Errorf("%s: client %q: %w", path, c.Name, err)
+			if clients[i].Budget, err = parseBytes(c.Budget); err != nil {
+				return nil, fmt.Errorf("%s: client %q: budget %w", path, c.Name, err)
 			}
 		}
 	}
 	return clients, nil
 }
 
-// realPath returns the absolute path without symbolic links.
+// parseBytes returns the number of bytes of a budget.
+func parseBytes(text string) (uint64, error) {
+	bytes, err := humanize.ParseBytes(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q: expected a number of bytes, 8GiB for example", text)
+	}
+	return bytes, nil
+}
+
+// sourceOf returns the name and the files of a value of --table.
 func sourceOf(table string) (string, flight.Source, error) {
 	name, path, ok := strings.Cut(table, "=")
 	if !ok || name == "" || path == "" {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -107,17 +108,20 @@ func TestLinks(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for text, f := range map[string]flags{
-		"expected NAME=PATH":                 {tables: []string{"a"}},
-		"is not that of a format":            {tables: []string{"a=b.exe"}},
-		"can be reached from other machines": {listen: ":0"},
-		"are given together":                 {key: "x"},
-		"lists no client":                    {clients: write(t, "clients.json", "[]")},
-		"clients.json: unexpected EOF":       {clients: write(t, "clients.json", "[")},
-		`client "a": strconv`:                {clients: write(t, "clients.json", `[{"name": "a", "budget": "x"}]`)},
-		`unknown field "budgt"`:              {clients: write(t, "clients.json", `[{"name": "a", "token": "b", "budgt": "1MiB"}]`)},
-		"--budget: strconv":                  {budget: "much"},
-		"--files: open":                      {files: []string{"/nowhere"}},
-		"no name or no token":                {clients: write(t, "clients.json", `[{"name": "a"}]`)},
+		"expected NAME=PATH":                                 {tables: []string{"a"}},
+		"is not that of a format":                            {tables: []string{"a=b.exe"}},
+		"can be reached from other machines":                 {listen: ":0"},
+		"are given together":                                 {key: "x"},
+		"lists no client":                                    {clients: write(t, "clients.json", "[]")},
+		"clients.json: unexpected EOF":                       {clients: write(t, "clients.json", "[")},
+		`client "a": budget "x": expected a number of bytes`: {clients: write(t, "clients.json", `[{"name": "a", "budget": "x"}]`)},
+		`unknown field "budgt"`:                              {clients: write(t, "clients.json", `[{"name": "a", "token": "b", "budgt": "1MiB"}]`)},
+		`--budget "much": expected a number`:                 {budget: "much"},
+		`--budget "nan": expected a number`:                  {budget: "nan"},
+		`--budget "-1": expected a number`:                   {budget: "-1"},
+		"--drain -1s: expected 0s or more":                   {drain: -time.Second},
+		"--files: open":                                      {files: []string{"/nowhere"}},
+		"no name or no token":                                {clients: write(t, "clients.json", `[{"name": "a"}]`)},
 	} {
 		if f.listen == "" {
 			f.listen = "127.0.0.1:0"

@@ -95,8 +95,11 @@ func TestShutdownEndsCalls(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	for want, environment := range map[string][]string{
-		"":                             {"GPUFRAME_SERVE_LISTEN=:1", "GPUFRAME_SERVE_TABLE=a=a.csv\n b=b.csv\n", "GPUFRAME_SERVE_DRAIN=5s", "PATH=x", "GPUFRAME_SERVE_BUDGET="},
+		"":                             {"GPUFRAME_SERVE_LISTEN=:1", "GPUFRAME_SERVE_TABLE=a=a.csv\n\n b=b.csv\n", "GPUFRAME_SERVE_DRAIN=5s", "PATH=x", "GPUFRAME_SERVE_BUDGET="},
 		"no variable of a flag":        {"GPUFRAME_SERVE_BUGDET=1GiB"},
+		"GPUFRAME_SERVE_HELP is no":    {"GPUFRAME_SERVE_HELP=true"},
+		"GPUFRAME_SERVE_VERSION is no": {"GPUFRAME_SERVE_VERSION=true"},
+		"GPUFRAME_SERVE_PORTS is no":   {"GPUFRAME_SERVE_PORTS=1"},
 		"not a value of --idle":        {"GPUFRAME_SERVE_IDLE=soon"},
 		"not a value of --anonymous: ": {"GPUFRAME_SERVE_ANONYMOUS=perhaps"},
 	} {
@@ -114,15 +117,31 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// TestServiceLinks ignores the variables that the kubelet makes of Services: see MakeEnvVars of Kubernetes.
+func TestServiceLinks(t *testing.T) {
+	var environment []string
+	for _, service := range []string{"", "CANARY_"} {
+		for _, name := range []string{
+			"SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_FLIGHT", "PORT", "PORT_8815_TCP", "PORT_8815_TCP_PROTO", "PORT_8815_TCP_PORT", "PORT_8815_TCP_ADDR",
+		} {
+			environment = append(environment, prefix+service+name+"=tcp://10.0.0.1:8815")
+		}
+	}
+	command := newCommand()
+	require.NoError(t, command.ParseFlags(nil))
+	require.NoError(t, fromEnvironment(command.Flags(), environment))
+	command.Flags().Visit(func(f *pflag.Flag) { t.Errorf("--%s is set", f.Name) })
+}
+
 // TestDeployments has flags and variables of the files of deploy/ that exist, and paths that the server answers.
 func TestDeployments(t *testing.T) {
 	command := newCommand()
 	known := map[string]bool{}
 	command.Flags().VisitAll(func(f *pflag.Flag) { known[variable(f.Name)] = true })
 	for file, parts := range map[string][]string{
-		"Dockerfile":             {"distroless", "GPUFRAME_SERVE_HEALTH", "USER ", "NVIDIA_VISIBLE_DEVICES"},
+		"Dockerfile":             {"distroless", "--env GPUFRAME_SERVE_CLIENTS=", "GPUFRAME_SERVE_HEALTH", "USER ", "NVIDIA_VISIBLE_DEVICES"},
 		"gpuframe-serve.service": {"KillSignal=SIGTERM", "TimeoutStopSec=", "DynamicUser="},
-		"kubernetes.yaml":        {"nvidia.com/gpu", "path: /healthz", "path: /readyz", "terminationGracePeriodSeconds", "readOnlyRootFilesystem: true"},
+		"kubernetes.yaml":        {"nvidia.com/gpu", "enableServiceLinks: false", "path: /healthz", "path: /readyz", "terminationGracePeriodSeconds", "readOnlyRootFilesystem: true"},
 	} {
 		text, err := os.ReadFile(filepath.Join("../../../deploy", file))
 		require.NoError(t, err)

@@ -83,7 +83,7 @@ func (b *binder) project(input plan.Node, kept *arrow.Schema, list []Expr) plan.
 	taken := map[string]bool{}
 	for i, e := range list {
 		name := e.Name
-		if taken[name] {
+		if taken[name] && len(e.Misuse) == 0 {
 			b.report(fmt.Errorf("two expressions are named %q: give one of them another name with As: %w", name, buffer.ErrSchema))
 			ok = false
 			continue
