@@ -38,7 +38,7 @@ func checkBreaks(breaks []any) error {
 		case v.Kind() == reflect.Slice && !isBytes:
 			return fmt.Errorf("cut with a break of type %T: give each break as one argument, or a []any followed by …", b)
 		case v.CanFloat() && math.IsNaN(v.Float()):
-			return fmt.Errorf("cut with break NaN: all values are in or before its bin, leave it out")
+			return fmt.Errorf("cut with a break that is not a number: all values are in or before its bin, leave it out")
 		case i == 0:
 			continue
 		}
