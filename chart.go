@@ -7,16 +7,17 @@ import (
 )
 
 // Chart is a picture of columns of a frame, which [Frame.Chart] begins. It is immutable: each method returns another
-// one, and nothing is read before [Chart.VegaLite], [Chart.SVG] or [Chart.HTML], which report all errors. It does
-// not hold the frame: the frame must not be released before.
+// one, and nothing is read before [Chart.Read], [Chart.VegaLite], [Chart.SVG] or [Chart.HTML], which report all errors.
+// It does not hold the frame: the frame must not be released before.
 //
 //	html, err := byDay.Chart().Line("day", "mean").Colour("origin").HTML(ctx)
 //
 // A column of numbers, of dates and timestamps, or of others as texts is an axis. Rows with a null or infinite value
 // on an axis are left out. At most 10,000 rows are drawn; more are an error, except in a histogram.
 type Chart struct {
-	frame *Frame
-	chart chart.Chart
+	frame  *Frame
+	chart  chart.Chart
+	isRead bool
 }
 
 // Chart begins a chart of the frame.
@@ -36,13 +37,13 @@ func (c Chart) Points(x, y string) Chart { return c.with(chart.Point, x, y) }
 func (c Chart) Histogram(x string) Chart { return c.with(chart.Histogram, x, "rows") }
 
 func (c Chart) with(mark chart.Mark, x, y string) Chart {
-	c.chart.Mark, c.chart.X.Name, c.chart.Y.Name = mark, x, y
+	c.chart.Mark, c.chart.X.Name, c.chart.Y.Name, c.isRead = mark, x, y, false
 	return c
 }
 
 // Colour gives each value of a column, as text, one colour.
 func (c Chart) Colour(column string) Chart {
-	c.chart.Colour.Name = column
+	c.chart.Colour.Name, c.isRead = column, false
 	return c
 }
 
@@ -56,6 +57,13 @@ func (c Chart) Title(text string) Chart {
 func (c Chart) Size(width, height int) Chart {
 	c.chart.Width, c.chart.Height = width, height
 	return c
+}
+
+// Read returns the chart with its rows, which several forms of it then share. A chart with another mark or colour reads
+// again. Its errors are those of [Chart.VegaLite].
+func (c Chart) Read(ctx context.Context) (Chart, error) {
+	err := c.read(ctx)
+	return c, err
 }
 
 // VegaLite returns the chart with its data as a specification of Vega-Lite 5 in JSON. Its errors are those of a query

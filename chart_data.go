@@ -21,8 +21,19 @@ const (
 	about = 20
 )
 
-// read reads the columns of the chart.
+// read reads the columns of the chart, once.
 func (c *Chart) read(ctx context.Context) error {
+	if c.isRead {
+		return nil
+	}
+	x, y, colour := c.chart.X.Name, c.chart.Y.Name, c.chart.Colour.Name
+	c.chart.X, c.chart.Y, c.chart.Colour = chart.Values{Name: x}, chart.Values{Name: y}, chart.Values{Name: colour}
+	err := c.readColumns(ctx)
+	c.isRead = err == nil
+	return err
+}
+
+func (c *Chart) readColumns(ctx context.Context) error {
 	switch {
 	case c.frame == nil:
 		return fmt.Errorf("gpuframe: chart: the zero chart has no frame: %w", device.ErrInvalidValue)
@@ -39,7 +50,7 @@ func (c *Chart) read(ctx context.Context) error {
 	schema := c.frame.Schema()
 	for _, name := range names {
 		if _, _, err := expr.Col(name).Type(schema); err != nil {
-			return fmt.Errorf("gpuframe: chart: %w", plan.ReadableError(err))
+			return &QueryError{[]Problem{{Verb: "Chart", Err: plan.ReadableError(err)}}}
 		}
 	}
 	switch {

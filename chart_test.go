@@ -69,6 +69,30 @@ func TestChartRows(t *testing.T) {
 	require.Contains(t, page, "<svg ")
 }
 
+// TestChartRead has the forms of a chart after its frame is released, and reads again for another mark.
+func TestChartRead(t *testing.T) {
+	frame, err := gpuframe.From(keysEngine(t), measurements()).Collect(t.Context())
+	require.NoError(t, err)
+	for _, chart := range []gpuframe.Chart{frame.Chart().Line("day", "value").Colour("site"), frame.Chart().Histogram("level")} {
+		once, err := chart.HTML(t.Context())
+		require.NoError(t, err)
+		chart, err = chart.Read(t.Context())
+		require.NoError(t, err)
+		again, err := chart.HTML(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, once, again)
+		require.Len(t, chartRows(t, chart.Points("level", "level").Colour("")), 4)
+		defer func() {
+			read, err := chart.HTML(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, once, read, "nothing is read again")
+			_, err = chart.Points("level", "level").SVG(t.Context())
+			require.Error(t, err)
+		}()
+	}
+	require.NoError(t, frame.Release())
+}
+
 func TestChartErrors(t *testing.T) {
 	frame := chartFrame(t)
 	chart := frame.Chart()

@@ -56,6 +56,9 @@ func gpuframe_table_chart(h C.uint64_t, request *C.char, answer **C.char) *C.cha
 		if err != nil {
 			return err
 		}
+		if chart, err = chart.Read(ctx); err != nil {
+			return err
+		}
 		a := chartAnswer{}
 		if a.Spec, err = chart.VegaLite(ctx); err == nil {
 			a.SVG, err = chart.SVG(ctx)

@@ -6,10 +6,12 @@ package libgpuframe
 import "C"
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -265,7 +267,13 @@ func decode(text *C.char, value any) error {
 	if text == nil {
 		return nil
 	}
-	if err := json.Unmarshal([]byte(C.GoString(text)), value); err != nil {
+	err := json.Unmarshal([]byte(C.GoString(text)), value)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		expected := map[reflect.Kind]string{reflect.String: "a text", reflect.Int: "an integer", reflect.Bool: "a bool"}[wrong.Type.Kind()]
+		return fmt.Errorf("%s is a value of JSON's type %s, expected %s: %w", wrong.Field, wrong.Value, cmp.Or(expected, "another type"), errArgument)
+	case err != nil:
 		return fmt.Errorf("%w: %w", errArgument, err)
 	}
 	return nil

@@ -41,6 +41,10 @@ def test_chart_errors():
         table().chart("line", "day", "site")
     with pytest.raises(gpuframe.QueryError, match='no column is called "dy"'):
         table().chart("line", "dy", "mean")
+    with pytest.raises(gpuframe.ArgumentError, match="width is a value of JSON's type string, expected an integer"):
+        table().chart("line", "day", "mean", width="wide")
+    with pytest.raises(gpuframe.ArgumentError, match="x is a value of JSON's type number, expected a text"):
+        table().chart("line", 1, "mean")
 
 
 @pytest.fixture
