@@ -95,7 +95,7 @@ func recordOf(ctx context.Context, q Query, options ...RunOption) (arrow.Record,
 	return record, queryError(err)
 }
 
-// drawable returns the column of an axis, and its kind. The kind is empty if there is none for the type.
+// drawable returns the column of an axis, and the kind of the axis, which is empty for a type that no axis has.
 func drawable(f arrow.Field, asText bool) (Expr, chart.Kind) {
 	t := f.Type
 	if d, ok := t.(*arrow.DictionaryType); ok {

@@ -14,8 +14,8 @@ import (
 )
 
 // TestQueriesAtTheSameTime runs queries of several kinds at the same time on the same tables, one of
-// which is a result of another query. Each has a stream of its own, and the answers are those of
-// queries alone.
+// which is a result of another query. Each has a separate stream, and the answers are those of queries
+// alone.
 func TestQueriesAtTheSameTime(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		e := engineOn(t, dev)

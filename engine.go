@@ -169,8 +169,8 @@ func Managed(manager *memory.Manager) (*Engine, error) {
 func (e *Engine) Device() *device.Device { return e.tenancy.Devices.First().Device }
 
 // Manager returns the manager of the engine's memory, that of the first device of several. A query
-// that runs while no other does works on the manager's stream; others have streams of their own, to
-// which the memory of their results belongs. Work on results is ordered by memory.Block.OrderBefore,
+// that runs while no other does works on the manager's stream; others have separate streams, to which
+// the memory of their results belongs. Work on results is ordered by memory.Block.OrderBefore,
 // as all of gpuframe is.
 func (e *Engine) Manager() *memory.Manager { return e.tenancy.Devices.First().Manager }
 

@@ -84,7 +84,7 @@ func keyOf(key Key) Expr {
 	return refused("%v is a Go value of type %T, expected the name of a column as a string, or an expression", key, key)
 }
 
-// refused is the expression of an argument that is none. Its tree is a literal, so that only the argument is reported.
+// refused is the expression of an argument of a wrong type. Its tree is a literal, so that only the argument is reported.
 func refused(format string, arguments ...any) Expr {
 	return Expr{tree: expr.Lit(0), misuse: []error{fmt.Errorf(format+": %w", append(arguments, device.ErrInvalidValue)...)}}
 }
