@@ -7,6 +7,7 @@
 //	go -C bench run ./tpch -sf 100 -device cuda:0,cuda:1,cuda:2,cuda:3 -spread # a part of the tables on each
 //	go -C bench run ./tpch -sf 100 -device cuda:0 -host-tables                 # larger than the GPU's memory: packed, with -plain not
 //	go -C bench run ./tpch -sf 10 -answers DIR          # writes the answers, or compares them with a run before
+//	go -C bench run ./tpch -sf 1 -clients 8             # at the same time, answers compared with those alone
 //	go -C bench run ./tpch -sf 1 -explain -queries 5
 //	go -C bench run ./tpch -sf 10 -operations 5         # the operations that take the most time
 //	go -C bench run ./tpch -sf 1 -cpuprofile tpch.prof
