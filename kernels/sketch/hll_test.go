@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,25 +35,21 @@ func TestMurmur(t *testing.T) {
 	}
 }
 
-// TestSketchesOfOthers compares, in the folder DATASKETCHES, the sketches that the libraries in C++ and Go wrote of the integers
-// from 0: the registers are equal. Without the folder it has nothing to read.
+// TestSketchesOfOthers reads the sketches that the libraries in C++ and Java wrote of the integers from 0, with registers of 4, 6
+// and 8 bits: the registers are those of the same integers here.
 func TestSketchesOfOthers(t *testing.T) {
-	folder := os.Getenv("DATASKETCHES")
-	if folder == "" {
-		t.Skip("DATASKETCHES is not set: the folder serialization_test_data of apache/datasketches-go")
-	}
-	for _, file := range must(filepath.Glob(filepath.Join(folder, "*", "hll[468]_n*.sk")))(t) {
+	files, err := filepath.Glob(filepath.Join("testdata", "datasketches", "*", "*.sk"))
+	require.NoError(t, err)
+	require.Len(t, files, 36)
+	for _, file := range files {
 		b, err := os.ReadFile(file)
 		require.NoError(t, err)
 		h, err := parseHLL(b)
 		require.NoError(t, err, file)
-		n := 0
-		for _, digit := range filepath.Base(file)[len("hll4_n"):] {
-			if digit < '0' || digit > '9' {
-				break
-			}
-			n = 10*n + int(digit-'0')
-		}
+		_, name, _ := strings.Cut(filepath.Base(file), "_n")
+		digits, _, _ := strings.Cut(name, "_")
+		n, err := strconv.Atoi(digits)
+		require.NoError(t, err)
 		own := hllOfNumbers(h.lgK, 0, n)
 		own.spread()
 		h.spread()
