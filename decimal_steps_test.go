@@ -152,19 +152,19 @@ func TestDecimalsAsText(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
 		property.Check(t, func(r *rapid.T) {
 			precision := rapid.Int32Range(1, 38).Draw(r, "precision")
-			of := decimalType(precision, rapid.Int32Range(0, precision).Draw(r, "scale"))
-			values := drawDecimals(r, of, rapid.IntRange(0, 20).Draw(r, "rows"))
-			record := decimalRecord([]*arrow.Decimal128Type{of}, values)
+			narrow := decimalType(precision, rapid.Int32Range(0, precision).Draw(r, "scale"))
+			values := drawDecimals(r, narrow, rapid.IntRange(0, 20).Draw(r, "rows"))
+			record := decimalRecord([]*arrow.Decimal128Type{narrow}, values)
 			defer record.Release()
 			a := gpuframe.Col("a")
-			text, wide := a.Cast(arrow.BinaryTypes.String), &arrow.Decimal256Type{Precision: 76, Scale: of.Scale}
-			got := cells(r, e.Records(nil, record).Select(text.As("text"), text.Cast(of).As("back"), a.Cast(wide).Cast(arrow.BinaryTypes.LargeString).As("wide"), text.Cast(wide).Cast(of).As("narrow")))
+			text, wide := a.Cast(arrow.BinaryTypes.String), &arrow.Decimal256Type{Precision: 76, Scale: narrow.Scale}
+			got := cells(r, e.Records(nil, record).Select(text.As("text"), text.Cast(narrow).As("back"), a.Cast(wide).Cast(arrow.BinaryTypes.LargeString).As("wide"), text.Cast(wide).Cast(narrow).As("narrow")))
 			for i, row := range got {
 				if values[i] == nil {
 					require.Equal(r, []any{nil, nil, nil, nil}, row)
 					continue
 				}
-				want := ratOf(values[i], of.Scale).FloatString(int(of.Scale))
+				want := ratOf(values[i], narrow.Scale).FloatString(int(narrow.Scale))
 				require.Equal(r, []any{want, values[i].String(), want, values[i].String()}, []any{row[0], row[1].(*big.Int).String(), row[2], row[3].(*big.Int).String()})
 			}
 		})

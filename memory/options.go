@@ -87,6 +87,7 @@ type StagingOptions struct {
 	Workers int
 	// ChunkBytes is the size of a pinned chunk. Zero means 4 MiB.
 	ChunkBytes int
-	// Chunks is the maximum number of chunks. Zero means Workers + 4.
+	// Chunks is the maximum number of chunks. Zero means Workers + 4, and in addition 128 chunks
+	// of 32 KiB for short transfers, of which many may wait at a time.
 	Chunks int
 }

@@ -131,8 +131,8 @@ func (b *binder) argument(n *node, i int) (operand, error) {
 	return operand{node: null}, nil
 }
 
-// typedChoice returns the first value of the arguments of If that has a type of its own, or else the first one that
-// is not nil. It is nil without one.
+// typedChoice returns the value that decides the type of an If: the first one with a type, or else the first one
+// other than nil. The result is nil if all values are.
 func typedChoice(arguments []*node) (typed *node) {
 	last := len(arguments) - 1
 	for i := 1; i <= last+1; i += 2 {

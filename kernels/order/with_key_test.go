@@ -24,15 +24,15 @@ func TestIndicesWithKey(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		g := arraytest.NewGenerator(8)
-		for _, of := range []arrow.DataType{
+		for _, keyType := range []arrow.DataType{
 			arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Int16, arrow.BinaryTypes.String,
 		} {
 			for _, n := range []int{0, 1, 900, 5000} {
 				for _, descending := range []bool{false, true} {
-					values := smallNumbers(g, of, n)
+					values := smallNumbers(g, keyType, n)
 					c, err := column.FromArray(t.Context(), mgr, values, column.UploadOptions{})
 					require.NoError(t, err)
-					table, err := buffer.New(arrow.NewSchema([]arrow.Field{{Name: "k", Type: of}}, nil), []*column.Column{c}, buffer.Rows{Count: int64(n)})
+					table, err := buffer.New(arrow.NewSchema([]arrow.Field{{Name: "k", Type: keyType}}, nil), []*column.Column{c}, buffer.Rows{Count: int64(n)})
 					require.NoError(t, err)
 					key := order.Key{Column: "k", Descending: descending}
 					rows, inOrder, err := order.IndicesWithKey(t.Context(), table, key)
@@ -46,8 +46,8 @@ func TestIndicesWithKey(t *testing.T) {
 						requireEqualColumns(t, sorted, inOrder)
 						require.NoError(t, sorted.Release())
 					}
-					wide := of.ID() == arrow.INT32 || of.ID() == arrow.UINT64 || of.ID() == arrow.FLOAT64
-					require.Equal(t, wide && n > 0 && dev.Kind() != device.Host, inOrder != nil, "%v, %d rows", of, n)
+					wide := keyType.ID() == arrow.INT32 || keyType.ID() == arrow.UINT64 || keyType.ID() == arrow.FLOAT64
+					require.Equal(t, wide && n > 0 && dev.Kind() != device.Host, inOrder != nil, "%v, %d rows", keyType, n)
 					values.Release()
 					for _, r := range []*column.Column{rows, inOrder, want, c} {
 						require.NoError(t, r.Release())

@@ -320,11 +320,11 @@ func TestOverHost(t *testing.T) {
 		}
 		functions = append(functions, window.ExponentialMean(small, 0.01), window.Median(small).Rows(-9, 0), window.Lag(small, 1), window.RowNumber())
 		for i, ctx := range []context.Context{t.Context(), spreading(t.Context(), true), t.Context()} {
-			sorted, some := i == 2, functions
+			sorted, chosen := i == 2, functions
 			if every > 1 {
-				some = nil
+				chosen = nil
 				for j := i % every; j < len(functions); j += every {
-					some = append(some, functions[j])
+					chosen = append(chosen, functions[j])
 				}
 			}
 			upload := overTable
@@ -332,15 +332,15 @@ func TestOverHost(t *testing.T) {
 				upload = func(t *testing.T, mgr *memory.Manager, c *overCase) *buffer.Buffer { return c.sorted(t, mgr) }
 			}
 			table, hostTable := upload(t, mgr, c), upload(t, host, c)
-			got, err := window.Over(ctx, table, c.windows(), some)
+			got, err := window.Over(ctx, table, c.windows(), chosen)
 			require.NoError(t, err)
-			want, err := window.Over(t.Context(), hostTable, c.windows(), some)
+			want, err := window.Over(t.Context(), hostTable, c.windows(), chosen)
 			require.NoError(t, err)
 			wanted := arraysOf(t, want)
 			for i, a := range arraysOf(t, got) {
 				for row := range a.Len() {
 					if !array.SliceEqual(a, int64(row), int64(row+1), wanted[i], int64(row), int64(row+1)) && a.ValueStr(row) != wanted[i].ValueStr(row) {
-						t.Fatalf("%v, sorted %v, row %d: %v, on the host %v", some[i], sorted, row, a.ValueStr(row), wanted[i].ValueStr(row))
+						t.Fatalf("%v, sorted %v, row %d: %v, on the host %v", chosen[i], sorted, row, a.ValueStr(row), wanted[i].ValueStr(row))
 					}
 				}
 			}

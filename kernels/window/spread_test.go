@@ -53,9 +53,9 @@ func TestOneKey(t *testing.T) {
 		if devicetest.Emulated(dev) {
 			rows = []int{3, 5000}
 		}
-		for i, of := range []arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Int16} {
+		for i, keyType := range []arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Int16} {
 			for _, n := range rows {
-				record := oneKeyRecord(g, of, n, 1+n/7)
+				record := oneKeyRecord(g, keyType, n, 1+n/7)
 				key := order.Key{Column: "k", Descending: i%2 == 1}
 				by := window.Windows{PartitionBy: []order.Key{key}}
 				if i == 2 {
@@ -63,7 +63,7 @@ func TestOneKey(t *testing.T) {
 				}
 				got, want := overRecord(t, mgr, record, by, functions), overRecord(t, host, record, by, functions)
 				for j := range want {
-					require.True(t, want[j].String() == got[j].String(), "%v by %v, %d rows", functions[j], of, n)
+					require.True(t, want[j].String() == got[j].String(), "%v by %v, %d rows", functions[j], keyType, n)
 				}
 				record.Release()
 			}
