@@ -156,7 +156,10 @@ func rangesOf(column string, least, greatest float64, n int) Histogram {
 
 // bin is the number of the range of each row, and null for one that is in none.
 func (h *Histogram) bin() Expr {
-	last := max(len(h.Rows)-1, 0)
+	if len(h.Rows) == 0 { // also if the source has numbers when it is read again
+		return LitOf(arrow.PrimitiveTypes.Int64, nil)
+	}
+	last := len(h.Rows) - 1
 	number := finite(h.Column).Sub(h.Begin).Div(h.Step).Floor()
 	return number.Clamp(0.0, float64(last)).Cast(arrow.PrimitiveTypes.Int64) // rounding may move a value behind the end
 }
