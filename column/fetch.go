@@ -98,7 +98,7 @@ func (d *downloader) fetchNested(f *fetched, c *Column, offset int) (err error) 
 		child := c.data.Children[0]
 		return d.fetchOffsets(f, c, offset, child.data.Length, func(first, last int) error {
 			return d.fetchChild(f, c, 0, first, last-first)
-		}, nil)
+		}, func(last int) { f.children[0].shorten(last) })
 	case layout.FixedSizeList:
 		size := f.layout.ListSize()
 		return d.fetchChild(f, c, 0, offset*size, f.length*size)
@@ -172,7 +172,7 @@ func (d *downloader) fetchBinary(f *fetched, c *Column, offset int) error {
 
 // fetchOffsets adds offsets and, with part, the elements between the first and the
 // last offset. If the column has no further offsets than these, it adds all elements
-// immediately; trim, if not nil, then receives the number of used ones.
+// immediately; trim then receives the number of used ones, before they are checked.
 func (d *downloader) fetchOffsets(f *fetched, c *Column, offset, limit int, part func(first, last int) error, trim func(last int)) error {
 	width := f.layout.Width
 	if f.length == 0 {
@@ -184,22 +184,15 @@ func (d *downloader) fetchOffsets(f *fetched, c *Column, offset, limit int, part
 	if f.buffers[1], err = d.takeElements(c.data.Buffers[1], offset, f.length+1, width); err != nil {
 		return f.fail(err)
 	}
-	offsets := f.buffers[1].Bytes()
-	whole := offset == 0 && c.data.Buffers[1].Len() < len(offsets)+bufferPadding
-	if whole {
-		if err := part(0, limit); err != nil {
-			return err
-		}
-	}
+	whole := offset == 0 && c.data.Buffers[1].Len() < f.buffers[1].Len()+bufferPadding
 	d.then = append(d.then, func() error {
+		offsets := f.buffers[1].Bytes()
 		first, last, err := checkOffsets(offsets, width, limit)
 		if err != nil {
 			return f.fail(fmt.Errorf("buffer 1 (offsets): %w", err))
 		}
 		if whole {
-			if trim != nil {
-				trim(last)
-			}
+			trim(last)
 			return nil
 		}
 		if first > 0 {
@@ -207,7 +200,42 @@ func (d *downloader) fetchOffsets(f *fetched, c *Column, offset, limit int, part
 		}
 		return part(first, last)
 	})
+	if whole {
+		return part(0, limit)
+	}
 	return nil
+}
+
+// shorten leaves the elements from length on out, which no list refers to: they may
+// be of any bytes. It is called before the elements are checked.
+func (f *fetched) shorten(length int) {
+	if length >= f.length {
+		return
+	}
+	f.length = length
+	keep := func(buffer, elements int) {
+		if b := f.buffers[buffer]; b.Len() > elements*f.layout.Width {
+			b.ResizeNoShrink(elements * f.layout.Width)
+		}
+	}
+	switch f.layout.Kind {
+	case layout.Fixed, layout.View, layout.Dictionary:
+		keep(1, length)
+	case layout.Binary, layout.List:
+		if keep(1, length+1); length == 0 {
+			clear(f.buffers[1].Bytes())
+		}
+	case layout.ListView:
+		keep(1, length)
+		keep(2, length)
+	case layout.FixedSizeList:
+		length *= f.layout.ListSize()
+		fallthrough
+	case layout.Struct:
+		for _, child := range f.children {
+			child.shorten(length)
+		}
+	}
 }
 
 // fetchViews adds the data that views refer to, which may be anywhere.
