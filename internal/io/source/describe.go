@@ -7,11 +7,25 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
+// remoteSource is a source that may be files in a store of objects. It is an interface, as those of other abilities are, so that
+// a program which reads no files links none of their decoders.
+type remoteSource interface {
+	Source
+	// remote reports whether the files are in a store, and counted whether their rows are known without their footers.
+	remote() bool
+	counted() bool
+}
+
 // IsRemote reports whether a source is files in a store of objects, so that opening it waits for answers.
 func IsRemote(s Source) bool {
-	p, ok := s.(*parquetFiles)
-	return ok && p.paths.remote()
+	r, ok := s.(remoteSource)
+	return ok && r.remote()
 }
+
+func (s *parquetFiles) remote() bool { return s.paths.remote() }
+
+// counted is true with a table, whose metadata have the rows.
+func (s *parquetFiles) counted() bool { return s.table != nil }
 
 // Description is what plans need of a source: its schema, or the error of it, and its rows.
 type Description struct {
@@ -34,7 +48,8 @@ func Describe(ctx context.Context, s Source) (d Description) {
 // that of one source: the others are described.
 func DescribeRemote(ctx context.Context, sources []Source) map[Source]Description {
 	list := slices.DeleteFunc(slices.Clone(sources), func(s Source) bool {
-		return !IsRemote(s) || s.(*parquetFiles).table != nil // the metadata of a table have the rows
+		r, ok := s.(remoteSource)
+		return !ok || !r.remote() || r.counted()
 	})
 	if len(list) < 2 {
 		return nil

@@ -242,7 +242,7 @@ func (s *parquetFiles) openGroups(ctx context.Context, m *memory.Manager, reques
 	find := func() ([]rowGroup, error) { return s.rowGroups(ctx, schema, request) }
 	if request.Numbered {
 		find = func() ([]rowGroup, error) {
-			return request.Readahead.numberedGroups(s, request.Where, func() ([]rowGroup, error) { return s.rowGroups(ctx, schema, request) })
+			return chooseOnce(request.Readahead, s, request.Where, func() ([]rowGroup, error) { return s.rowGroups(ctx, schema, request) })
 		}
 	}
 	groups, err := find()

@@ -27,15 +27,22 @@ type EarlyReader interface {
 // ReadsEarly reports whether readers of a source read early for a manager's device. A reader that later learns bounds of columns
 // does not, if it reads objects and bounds may leave out row groups: what is left out is not requested.
 func ReadsEarly(ctx context.Context, s Source, m *memory.Manager, columns ...string) bool {
-	p, ok := s.(*parquetFiles)
-	if !ok {
-		return false
-	}
-	if !p.paths.remote() {
+	early, ok := s.(earlySource)
+	return ok && early.readsEarly(ctx, m, columns)
+}
+
+// earlySource is a source whose readers may read early.
+type earlySource interface {
+	Source
+	readsEarly(ctx context.Context, m *memory.Manager, columns []string) bool
+}
+
+func (s *parquetFiles) readsEarly(ctx context.Context, m *memory.Manager, columns []string) bool {
+	if !s.paths.remote() {
 		return decodesChunks(m)
 	}
 	for _, column := range columns {
-		if p.table != nil || p.clustered(ctx, column) {
+		if s.table != nil || s.clustered(ctx, column) {
 			return false
 		}
 	}

@@ -106,14 +106,22 @@ func (c *rawChunk) leavesOf(bytes []byte) (leaves []chunks.Chunk) {
 // sameLevels reports whether columns of lists and structs of two records have the same levels.
 func sameLevels(a, b arrow.Record) bool {
 	for i := range int(a.NumCols()) {
-		first, ok := rawAs[*rawChunk](a.Column(i).DataType())
-		other, also := rawAs[*rawChunk](b.Column(i).DataType())
-		if ok && also && first.nested != nil && other.nested != nil && !first.nested.Equal(other.nested) {
+		first, ok := rawAs[levelled](a.Column(i).DataType())
+		other, also := rawAs[levelled](b.Column(i).DataType())
+		if ok && also && first.levels() != nil && other.levels() != nil && !first.levels().Equal(other.levels()) {
 			return false
 		}
 	}
 	return true
 }
+
+// levelled is a raw column that may have levels: see [remoteSource] for why it is an interface.
+type levelled interface {
+	rawColumn
+	levels() *pages.Nested
+}
+
+func (c *rawChunk) levels() *pages.Nested { return c.nested }
 
 // onHost decodes rows of a column of lists or structs from the file, which arrow-go reads again.
 func (c *rawChunk) onHost(ctx context.Context, field arrow.Field, first, rows int64) (_ *arrow.Chunked, err error) {

@@ -63,9 +63,6 @@ type rawBatch interface {
 	release() error
 }
 
-// rawForms are all forms.
-var rawForms = []rawForm{chunkForm{}, textForm{}, packedForm{}, joinedForm{}}
-
 // newRaw returns rows of a raw column as an array.
 func newRaw(c rawColumn, bytes *arrowmemory.Buffer, first, rows int64) arrow.Array {
 	t := &rawType{arrow.ExtensionBase{Storage: arrow.Null}, c}
@@ -113,6 +110,19 @@ func formOf(t arrow.DataType) rawForm {
 	return nil
 }
 
+// formsOf returns the forms of the raw columns of records, each once. There is no list of all forms: a program links those of the
+// sources that it opens.
+func formsOf(records ...arrow.Record) (forms []rawForm) {
+	for _, record := range records {
+		for _, f := range record.Schema().Fields() {
+			if form := formOf(f.Type); form != nil && !slices.Contains(forms, form) {
+				forms = append(forms, form)
+			}
+		}
+	}
+	return forms
+}
+
 // placesOf returns the places of the columns of a form, or with nil those of columns that are not raw.
 func placesOf(record arrow.Record, form rawForm) (places []int) {
 	for i, f := range record.Schema().Fields() {
@@ -132,11 +142,9 @@ func hasRaw(records []arrow.Record) bool {
 
 // rawLength is the length of the raw columns of a record, without and with the weight of their forms.
 func rawLength(record arrow.Record) (bytes, weighted int64) {
-	for _, form := range rawForms {
-		if places := placesOf(record, form); len(places) > 0 {
-			length, weight := form.length(record, places)
-			bytes, weighted = bytes+length, weighted+weight
-		}
+	for _, form := range formsOf(record) {
+		length, weight := form.length(record, placesOf(record, form))
+		bytes, weighted = bytes+length, weighted+weight
 	}
 	return bytes, weighted
 }
@@ -155,7 +163,7 @@ func mixedForms(records []arrow.Record) (places []bool, mixed bool) {
 // withoutRaw decodes raw columns of records on the host, those of the places of a predicate. It takes the references to
 // the records.
 func withoutRaw(ctx context.Context, schema *arrow.Schema, records []arrow.Record, wanted func(place int) bool) ([]arrow.Record, error) {
-	for _, form := range rawForms {
+	for _, form := range formsOf(records...) {
 		var decoded []arrow.Record
 		for i, record := range records {
 			places := slices.DeleteFunc(placesOf(record, form), func(place int) bool { return !wanted(place) })

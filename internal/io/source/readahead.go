@@ -24,32 +24,32 @@ type Readahead struct {
 	left int64
 
 	choosing sync.Mutex
-	// numbered are the row groups of readers with numbered rows.
-	numbered []numberedGroups
+	// choices are the row groups of readers with numbered rows.
+	choices []choice
 }
 
-// numberedGroups are the row groups that were chosen by conditions. They are chosen once for a query: a dictionary that cannot be
+// choice is what a source has chosen by conditions. It is chosen once for a query: a dictionary that cannot be
 // read leaves out nothing, and files may change.
-type numberedGroups struct {
-	files  *parquetFiles
+type choice struct {
+	source Source
 	where  []expr.Expr
-	groups []rowGroup
+	chosen any // of a type of the source, which a program without such sources does not link
 }
 
-// numberedGroups returns the row groups of a reader with numbered rows, which choose chooses for the first reader.
-func (r *Readahead) numberedGroups(s *parquetFiles, where []expr.Expr, choose func() ([]rowGroup, error)) ([]rowGroup, error) {
+// chooseOnce returns what choose chooses for the first reader of a source with conditions.
+func chooseOnce[T any](r *Readahead, s Source, where []expr.Expr, choose func() (T, error)) (T, error) {
 	r.choosing.Lock()
 	defer r.choosing.Unlock()
-	for _, n := range r.numbered {
-		if n.files == s && slices.EqualFunc(n.where, where, expr.Expr.Same) {
-			return n.groups, nil
+	for _, c := range r.choices {
+		if chosen, ok := c.chosen.(T); ok && c.source == s && slices.EqualFunc(c.where, where, expr.Expr.Same) {
+			return chosen, nil
 		}
 	}
-	groups, err := choose()
+	chosen, err := choose()
 	if err == nil {
-		r.numbered = append(r.numbered, numberedGroups{s, where, groups})
+		r.choices = append(r.choices, choice{s, where, chosen})
 	}
-	return groups, err
+	return chosen, err
 }
 
 // mostEarly is the memory that the readers of a query fill early.

@@ -28,13 +28,8 @@ type rowSource interface {
 
 // ReadsRows reports whether [OpenRows] opens a source: tables of the device, and Parquet files without deleted rows.
 func ReadsRows(s Source) bool {
-	switch s := s.(type) {
-	case *tables, *Slot:
-		return true
-	case *parquetFiles:
-		return s.table == nil
-	}
-	return false
+	numbered, ok := s.(interface{ numbered() bool })
+	return ok && numbered.numbered()
 }
 
 // OpenRows opens a source to read rows by their numbers. The request is that of the reader which numbers the rows, but for
@@ -53,6 +48,8 @@ type parquetRows struct {
 	m       *memory.Manager
 	request Request
 }
+
+func (s *parquetFiles) numbered() bool { return s.table == nil }
 
 func (s *parquetFiles) openRows(_ context.Context, m *memory.Manager, request Request) (RowReader, error) {
 	return &parquetRows{s, m, request}, nil
@@ -98,6 +95,8 @@ type tableRows struct {
 	reader *tableReader
 	m      *memory.Manager
 }
+
+func (s *tables) numbered() bool { return true }
 
 func (s *tables) openRows(ctx context.Context, m *memory.Manager, request Request) (RowReader, error) {
 	reader, err := s.Open(ctx, m, request)

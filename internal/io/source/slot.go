@@ -57,6 +57,9 @@ func (s *Slot) Rows(context.Context) (rows int64, exact bool) { return s.rows, s
 // Bounds implements [Source]. Tables have none.
 func (s *Slot) Bounds(context.Context, string) (low, high any, ok bool) { return nil, nil, false }
 
+// numbered is that of the tables.
+func (s *Slot) numbered() bool { return true }
+
 // Open is an error: a slot has no rows.
 func (s *Slot) Open(context.Context, *memory.Manager, Request) (buffer.Reader, error) {
 	return nil, fmt.Errorf("source: internal error: no tables are given for a slot: %w", ErrArgument)

@@ -33,11 +33,8 @@ type rawPart struct {
 func copyTable(ctx context.Context, to rawTarget, records []arrow.Record) (c *tableCopy, err error) {
 	c = &tableCopy{target: to, records: records}
 	defer func() { c, err = release.OnError(c, err) }()
-	for _, form := range rawForms {
+	for _, form := range formsOf(records[0]) {
 		places := placesOf(records[0], form)
-		if len(places) == 0 {
-			continue
-		}
 		batch, err := form.copy(ctx, to, records, places)
 		if err != nil {
 			return c, err
