@@ -900,7 +900,7 @@ func (e Expr) WithField(name string, value any) Expr {
 // MapOf is the map of lists of keys and of values at the same positions. Keys that are null are
 // left out, and values that are missing are null.
 func MapOf(keys, values Expression) Expr {
-	return binary(keys.expression(), values.expression(), nested.Map)
+	return binary(expressionOf(keys), expressionOf(values), nested.Map)
 }
 
 // MapFromEntries is the map of a list of structs of the fields key and value. Entries without a key
@@ -1037,36 +1037,38 @@ func (e Expr) KurtosisPop() Expr { return aggregate(plan.Aggregation{Function: "
 
 // Correlation is Pearson's correlation of two expressions.
 func Correlation(x, y Expression) Expr {
-	return aggregate(plan.Aggregation{Function: "correlation"}, x.expression(), y.expression())
+	return aggregate(plan.Aggregation{Function: "correlation"}, expressionOf(x), expressionOf(y))
 }
 
 // Covariance is the sample covariance of two expressions.
 func Covariance(x, y Expression) Expr {
-	return aggregate(plan.Aggregation{Function: "covariance", Count: 1}, x.expression(), y.expression())
+	return aggregate(plan.Aggregation{Function: "covariance", Count: 1}, expressionOf(x), expressionOf(y))
 }
 
 // RegressionSlope is the slope of the line through the points (x, y) with the least squares, of the
 // rows in which both are not null.
-func RegressionSlope(y, x Expression) Expr { return regression{x.expression(), y.expression()}.slope() }
+func RegressionSlope(y, x Expression) Expr {
+	return regression{expressionOf(x), expressionOf(y)}.slope()
+}
 
 // RegressionIntercept is the value at x = 0 of the line of [RegressionSlope].
 func RegressionIntercept(y, x Expression) Expr {
-	return regression{x.expression(), y.expression()}.intercept()
+	return regression{expressionOf(x), expressionOf(y)}.intercept()
 }
 
 // RegressionR2 is the coefficient of determination of the line of [RegressionSlope]: the square of
 // the correlation, and 1 if y has one value.
 func RegressionR2(y, x Expression) Expr {
-	return regression{x.expression(), y.expression()}.determination()
+	return regression{expressionOf(x), expressionOf(y)}.determination()
 }
 
 // AtMax is the value in the row with the greatest key, of the rows in which neither is null. Of
 // rows with equal keys it is the greatest value. NaN is the greatest key.
-func (e Expr) AtMax(by Expression) Expr { return e.atExtreme(by.expression(), Expr.Max) }
+func (e Expr) AtMax(by Expression) Expr { return e.atExtreme(expressionOf(by), Expr.Max) }
 
 // AtMin is the value in the row with the least key, of the rows in which neither is null. Of rows
 // with equal keys it is the least value.
-func (e Expr) AtMin(by Expression) Expr { return e.atExtreme(by.expression(), Expr.Min) }
+func (e Expr) AtMin(by Expression) Expr { return e.atExtreme(expressionOf(by), Expr.Min) }
 
 // CountIf is the number of rows in which e is true.
 func (e Expr) CountIf() Expr { return Count().Where(e) }
@@ -1158,7 +1160,7 @@ func (e Expr) Interpolate() Expr {
 
 // InterpolateBy is [Expr.Interpolate] for rows at places x, a number or a time: usually the key of
 // the order. A row without a place stays null.
-func (e Expr) InterpolateBy(x Expression) Expr { return e.interpolatedBy(x.expression()) }
+func (e Expr) InterpolateBy(x Expression) Expr { return e.interpolatedBy(expressionOf(x)) }
 
 // Session is the number, from 1, of the session of a row: a session ends where the value is more
 // than gap above that of the row before. It is of the key of the order, a number or a time:

@@ -120,7 +120,7 @@ var lists = Section{"Lists, structs, maps", Elementwise, "no", []Row{
 			Python: "with_field(name: str, value: IntoExpr)", PythonDoc: "A struct with another value of a field, or with a further field. A str is a value. Polars has ``struct.with_fields``."},
 	}},
 	{Operands: "lists of keys and values", Result: "map", Functions: []Function{
-		{Name: "map", Go: "MapOf", Free: true, Parameters: params{{Name: "keys", Type: Expression}, {Name: "values", Type: Expression}}, Body: "binary(keys.expression(), values.expression(), nested.Map)", Example: "map(names, prices)",
+		{Name: "map", Go: "MapOf", Free: true, Parameters: params{{Name: "keys", Type: Expression}, {Name: "values", Type: Expression}}, Body: "binary(expressionOf(keys), expressionOf(values), nested.Map)", Example: "map(names, prices)",
 			Doc: "MapOf is the map of lists of keys and of values at the same positions. Keys that are null are left out, and values that are missing are null."},
 		{Name: "map_from_entries", Call: "nested.MapFromEntries", Doc: "MapFromEntries is the map of a list of structs of the fields key and value. Entries without a key are left out."},
 	}},

@@ -53,7 +53,7 @@ var windows = Section{"Windows", Window, "no", []Row{
 			PythonDoc: "The value as a float or, for a null, that on the line between the values before and behind it, as if the rows had the same distance."},
 	}},
 	{Operands: "numbers; places that are numbers or times", Result: "float64", Null: oneSided + "; a null place", Functions: []Function{
-		{Name: "interpolate_by", Kind: Composed, Parameters: params{{Name: "x", Type: Expression}}, Body: "e.interpolatedBy(x.expression())", Python: "interpolate_by",
+		{Name: "interpolate_by", Kind: Composed, Parameters: params{{Name: "x", Type: Expression}}, Body: "e.interpolatedBy(expressionOf(x))", Python: "interpolate_by",
 			Doc: "InterpolateBy is [Expr.Interpolate] for rows at places x, a number or a time: usually the key of the order. A row without a place stays null."},
 	}},
 	{Operands: "numbers, decimals, times; the gap, a literal", Result: "int64", Null: "never", Functions: []Function{

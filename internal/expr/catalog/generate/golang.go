@@ -175,7 +175,7 @@ func aggregation(f *catalog.Function) string {
 		case catalog.Operand:
 			operands = append(operands, name)
 		case catalog.Expression:
-			operands = append(operands, name+".expression()")
+			operands = append(operands, "expressionOf("+name+")")
 		case catalog.Expressions:
 			operands = []string{fmt.Sprintf("append([]Expr{%s}, unpack(%s)...)...", strings.Join(operands[:i], ", "), name)}
 		case catalog.Whole:
