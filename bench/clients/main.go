@@ -13,6 +13,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/pprof"
 	"slices"
 	"strconv"
@@ -38,6 +39,7 @@ func run(ctx context.Context) (err error) {
 	counts := flag.String("clients", "1,4,16,64", "numbers of clients, with commas")
 	during := flag.Duration("for", 2*time.Second, "time of each measurement")
 	profile := flag.String("cpuprofile", "", "file to write a profile to, for go tool pprof")
+	locks := flag.String("mutexprofile", "", "file to write a profile of contended locks to")
 	flag.Parse()
 	e, err := gpuframe.Open(gpuframe.Device(*name))
 	if err != nil {
@@ -54,6 +56,16 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer want.Release()
+	if *locks != "" {
+		runtime.SetMutexProfileFraction(5)
+		defer func() {
+			file, failure := os.Create(*locks)
+			if failure == nil {
+				failure = errors.Join(pprof.Lookup("mutex").WriteTo(file, 0), file.Close())
+			}
+			err = errors.Join(err, failure)
+		}()
+	}
 	if *profile != "" {
 		file, err := os.Create(*profile)
 		if err != nil {

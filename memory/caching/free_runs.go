@@ -123,9 +123,22 @@ func (r *Resource) flush() {
 		if cache == nil {
 			continue
 		}
-		for _, node := range cache.drain(false) {
-			r.release(cache, node)
-		}
+		r.drain(cache)
 	}
 	r.releaseReached()
+}
+
+// flushOne is flush for the slots of one stream cache and the oldest held blocks.
+func (r *Resource) flushOne(cache *streamCache) {
+	r.flushing = true
+	defer func() { r.flushing = false }()
+	r.drain(cache)
+	r.releaseOldest()
+}
+
+// drain moves the blocks in the slots of a stream cache to its free runs.
+func (r *Resource) drain(cache *streamCache) {
+	for _, node := range cache.drain(false) {
+		r.release(cache, node)
+	}
 }

@@ -60,12 +60,17 @@ func (r *Resource) search(cache *streamCache, pool uint8, size uint64) (*bestfit
 		r.hits++
 		return node, nil
 	}
-	r.flush()
+	grows := r.growsFirst(size)
+	if grows {
+		r.flushOne(cache)
+	} else {
+		r.flush()
+	}
 	if node := r.fit(cache, pool, size); node != nil {
 		r.hits++
 		return node, nil
 	}
-	if !r.growsFirst(size) {
+	if !grows {
 		if node, err := r.takeFromOther(cache, pool, size, false); node != nil || err != nil {
 			return node, err
 		}
@@ -77,6 +82,13 @@ func (r *Resource) search(cache *streamCache, pool uint8, size uint64) (*bestfit
 	}
 	if !errors.Is(err, device.ErrOutOfMemory) {
 		return nil, err
+	}
+	if grows {
+		r.flush()
+		if node := r.fit(cache, pool, size); node != nil {
+			r.hits++
+			return node, nil
+		}
 	}
 	if node, waiting := r.takeFromOther(cache, pool, size, true); node != nil || waiting != nil {
 		return node, waiting
@@ -93,7 +105,8 @@ const (
 
 // growsFirst reports whether a request is served by new memory before that of other streams. Each
 // search asks the driver for the work of every stream, under the lock that all of them take: with
-// sixteen streams of queries that waits longer than the kernels.
+// sixteen streams of queries that waits longer than the kernels. It also leaves the slots of other
+// streams as they are: each would miss its next requests, and empty the slots of the others then.
 func (r *Resource) growsFirst(size uint64) bool {
 	limit := r.limit.Load()
 	if limit == math.MaxUint64 {
