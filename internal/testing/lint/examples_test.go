@@ -32,7 +32,7 @@ func TestExamples(t *testing.T) {
 			text.Write(contents)
 		}
 	}
-	used := regexp.MustCompile(`[.\[]([A-Z]\w*)`).FindAllStringSubmatch(text.String(), -1)
+	used := regexp.MustCompile(`[.\[]\s*([A-Z]\w*)`).FindAllStringSubmatch(text.String(), -1)
 	named := map[string]bool{}
 	for _, match := range used {
 		named[match[1]] = true
