@@ -20,7 +20,7 @@ func exampleReadings() []measurement {
 	return []measurement{{at(27, 9, 0), 2}, {at(28, 22, 30), 4}, {at(28, 23, 30), 8}, {at(29, 21, 30), 16}, {at(30, 8, 0), 32}}
 }
 
-// Days of a time zone: that of 29 March has 23 hours. The columns are what clocks show there.
+// Days of a time zone: that of 29 March has 23 hours. The second column is the local time.
 func ExampleEvery() {
 	gpu := hostEngine()
 	defer gpu.Close()
@@ -53,8 +53,7 @@ func ExampleCalendar_WeeksFrom() {
 	// Sun 29 Mar,2
 }
 
-// A sum of the last two days for each day. Windows overlap, because their span is longer than a day, and they have the
-// name of their end.
+// A sum of two days for each day: windows overlap if their span is longer than the step. Each has the time of its end.
 func ExampleResampled_Span() {
 	gpu := hostEngine()
 	defer gpu.Close()

@@ -25,8 +25,8 @@ func exampleStays(gpu *gpuframe.Engine) (stays, taxes gpuframe.Query) {
 		gpuframe.From(gpu, []tax{{&oslo, 1, 7, 2.5}, {&oslo, 7, 30, 2}, {&bern, 1, 3, 4}, {nil, 1, 30, 1}})
 }
 
-// The rate whose range has the number of nights. A stay without a rate stays, because the condition decides what matches
-// and filters nothing. Rows without a city match each other.
+// The rate for the number of nights. The join keeps a stay without a rate: the condition does not filter rows. NullsMatch
+// lets rows without a city match each other.
 func ExampleMatching() {
 	gpu := hostEngine()
 	defer gpu.Close()
@@ -43,7 +43,7 @@ func ExampleMatching() {
 	// ,3,3
 }
 
-// The number of rows of each kind of join. Right columns with the name of a left one get a suffix.
+// The first rows of four kinds of joins. A right column with the name of a left one gets a suffix.
 func ExampleJoinKind() {
 	gpu := hostEngine()
 	defer gpu.Close()
@@ -116,13 +116,13 @@ func ExampleDirection() {
 	// 20,1.8
 }
 
-// shares returns the share of each value in the sum of its group, which has no name yet: functions of a program make
-// parts of queries of typed columns, keys and windows.
+// shares returns the share of each value in the sum of its group.
 func shares(value gpuframe.Typed[float64], keys ...gpuframe.Key) gpuframe.Expr {
 	var group gpuframe.Window = gpuframe.By(keys...)
 	return value.Div(value.Sum().Over(group))
 }
 
+// A function of the program makes parts of queries: it takes typed columns and keys.
 func ExampleWindow() {
 	gpu := hostEngine()
 	defer gpu.Close()

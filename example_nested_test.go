@@ -57,7 +57,7 @@ func ExampleExpr_ListFlatten() {
 	// {"name":"Cy","all":null,"any":null,"groups":null}
 }
 
-// Pairs of two lists: the names of the outer list's element and place are visible within the inner one.
+// The rank of each mark: the expression on the inner list reads the element of the outer one by its name.
 func ExampleExpr_ListEvalWith() {
 	gpu := hostEngine()
 	defer gpu.Close()
@@ -99,7 +99,7 @@ func ExampleConcatListSkipNulls() {
 	// {"name":"Cy","courses":["sport"]}
 }
 
-// Text becomes a struct, whose fields are changed and read.
+// Text becomes a struct. WithField changes a field.
 func ExampleExpr_SplitFields() {
 	type line struct{ Text string }
 	gpu := hostEngine()

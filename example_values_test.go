@@ -23,7 +23,7 @@ func ExampleFormatText() {
 	// "  Bern    55.00 (18.333333333333332)"
 }
 
-// Bins whose breaks belong to the bin above, and quantiles that are values of the column.
+// CutLeft puts a break into the bin above it, Cut into the bin below. Quantiles may be values of the column.
 func ExampleExpr_CutLeft() {
 	gpu := hostEngine()
 	defer gpu.Close()
