@@ -53,21 +53,21 @@ func ExampleCalendar_WeeksFrom() {
 	// Sun 29 Mar,2
 }
 
-// A sum of two days for each day: windows overlap if their span is longer than the step. Each has the time of its end.
+// A sum of two days for each day: windows overlap if their span is longer than the step. Days begin at six. Each has the time of its end.
 func ExampleResampled_Span() {
 	gpu := hostEngine()
 	defer gpu.Close()
 	var windows gpuframe.Resampled = gpuframe.From(gpu, exampleReadings()).Resample("at", 24*time.Hour)
-	show(windows.Span(48*time.Hour).Closed("right").Label("right").
+	show(windows.Offset(6*time.Hour).Span(48*time.Hour).Closed("right").Label("right").
 		Agg(gpuframe.Col("value").Sum().As("sum")).
-		Select(gpuframe.Col("at").FormatTime("%d %b").As("until"), "sum"))
+		Select(gpuframe.Col("at").FormatTime("%d %b %H:%M").As("until"), "sum"))
 	// Output:
 	// until,sum
-	// 28 Mar,2
-	// 29 Mar,14
-	// 30 Mar,28
-	// 31 Mar,48
-	// 01 Apr,32
+	// 28 Mar 06:00,2
+	// 29 Mar 06:00,14
+	// 30 Mar 06:00,28
+	// 31 Mar 06:00,48
+	// 01 Apr 06:00,32
 }
 
 // The beginning of the day of a time zone, as an instant.

@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExamples has each exported function, method and type of package gpuframe in an example, the tutorial or a
+// TestExamples has each exported function, method and type of package gpuframe in an example, a recipe, the tutorial or a
 // program of examples/.
 func TestExamples(t *testing.T) {
 	var text strings.Builder
-	for _, pattern := range []string{"example*_test.go", "docs/tutorial/*_test.go", "examples/*/*.go", "aliases.gen.go"} {
+	for _, pattern := range []string{"example*_test.go", "docs/recipes/*_test.go", "docs/tutorial/*_test.go", "examples/*/*.go", "aliases.gen.go"} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		require.NoError(t, err)
 		require.NotEmpty(t, paths, pattern)
