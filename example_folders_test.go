@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -85,7 +86,7 @@ func ExampleFolderKey() {
 	// 3 files, 6 rows, at most 2 in one
 }
 
-// The treatment of existing files as a flag of a program: package flag calls [gpuframe.Existing.UnmarshalText] and
+// The treatment of existing files as a flag of a program. Package flag calls [gpuframe.Existing.UnmarshalText] and
 // [gpuframe.Existing.MarshalText].
 func ExampleExisting() {
 	var existing gpuframe.Existing
@@ -113,7 +114,7 @@ func ExampleParquetWith() {
 	}
 	defer os.RemoveAll(parent)
 	options := gpuframe.ParquetOptions{
-		Compression: "zstd", GroupRows: 2, Bloom: []string{"city"},
+		Compression: "zstd", GroupRows: 2, NoDictionaries: true, Bloom: []string{"city"},
 		FieldIDs: []gpuframe.FieldID{{ID: 1}, {ID: 2}},
 	}
 	name := filepath.Join(parent, "sales.parquet")
@@ -121,12 +122,12 @@ func ExampleParquetWith() {
 		panic(err)
 	}
 	var profile gpuframe.Profile
-	rome, err := gpu.Parquet(name).Filter(gpuframe.Col("city").Eq("Rome")).Collect(context.Background(), gpuframe.Profiled(&profile))
+	madrid, err := gpu.Parquet(name).Filter(gpuframe.Col("city").Eq("Madrid")).Collect(context.Background(), gpuframe.Profiled(&profile))
 	if err != nil {
 		panic(err)
 	}
-	defer rome.Release()
-	fmt.Println(rome.NumRows(), "row")
-	// Output:
-	// 1 row
+	defer madrid.Release()
+	skipped := regexp.MustCompile(`\d of \d row groups skipped.*\)`).FindString(profile.String())
+	fmt.Println(madrid.NumRows(), "rows,", skipped)
+	// Output: 0 rows, 3 of 3 row groups skipped (2 by Bloom filters)
 }

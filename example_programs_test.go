@@ -50,7 +50,7 @@ func ExampleGoFunc2() {
 	// Oslo/ink ×1,25.5
 }
 
-// A function of arrays, for types that Go slices do not have. The names of columns of lists are those of the function.
+// A function of arrays, for arguments and results of any type. The arrays have their nulls.
 func ExampleArrowFunc() {
 	gpu := hostEngine()
 	defer gpu.Close()

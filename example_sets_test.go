@@ -60,11 +60,11 @@ func ExampleQuery_Shuffle() {
 	// ink,1,4
 }
 
-// Random numbers that depend on the seed and on the row alone: about a third of the rows.
+// Random numbers that depend on the seed and on the row alone: about half of the rows.
 func ExampleQuery_WithRandom() {
 	gpu := hostEngine()
 	defer gpu.Close()
-	marked := gpuframe.From(gpu, exampleSales()).WithRandom("random", 3).WithColumns(gpuframe.Col("random").Lt(1.0 / 3).As("chosen"))
+	marked := gpuframe.From(gpu, exampleSales()).WithRandom("random", 3).WithColumns(gpuframe.Col("random").Lt(0.5).As("chosen"))
 	show(marked.GroupBy("chosen").Agg(gpuframe.Count().As("n")).Sort("chosen"))
 	// Output:
 	// chosen,n
