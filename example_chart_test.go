@@ -69,3 +69,52 @@ func ExampleQuery_Histograms() {
 	}
 	// Output: delay 0 20 [1 3 0 0 1]
 }
+
+// The same rows as a drawing, a page and a specification of Vega-Lite: Read reads them once.
+func ExampleChart() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	sales, err := gpuframe.From(gpu, exampleSales()).Collect(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer sales.Release()
+	points, err := sales.Chart().Points("price", "qty").Colour("city").Size(320, 200).Read(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	svg, err := points.SVG(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	specification, err := points.VegaLite(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(strings.Contains(svg, `width="320"`), strings.Contains(string(specification), "vega-lite/v5"))
+	// Output: true true
+}
+
+// The number of rows in ranges of a column, as a picture and as text.
+func ExampleHistogram() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	prices := gpuframe.From(gpu, exampleSales()).Select("price")
+	frame, err := prices.Collect(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer frame.Release()
+	svg, err := frame.Chart().Histogram("price").SVG(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	list, err := prices.Histograms(context.Background(), 8)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var h gpuframe.Histogram = list[0]
+	fmt.Println(strings.HasPrefix(svg, "<svg"), h, "from", h.Begin, "in steps of", h.Step)
+	// Output:
+	// true ▅  █▅ ▅▅ from 20 in steps of 10
+}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/gpuframe/gpuframe"
 )
 
@@ -88,17 +86,4 @@ func ExampleCase() {
 	// 9,many
 	// 1,few
 	// 1,few
-}
-
-// A CUDA kernel computes a column on the engine's stream. Its parameters are the results, the arguments and the number of
-// rows. On a host engine the function in Host does. A test runs the kernel without a GPU on a device of package
-// kernels/kerneltest, as gpuframe.Open(gpuframe.Device(kerneltest.Open(t).Name())).
-func ExampleKernelFunc() {
-	gpu := hostEngine()
-	defer gpu.Close()
-	show(gpuframe.From(gpu, exampleSales()).Select(gpuframe.Col("city"), negate.Of(gpuframe.Col("qty").Cast(arrow.PrimitiveTypes.Int64))).Head(2))
-	// Output:
-	// city,negate
-	// Oslo,-2
-	// Bern,-1
 }

@@ -1,9 +1,12 @@
 package gpuframe_test
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gpuframe/gpuframe"
@@ -94,6 +97,46 @@ func ExampleQuery_Diagram() {
 	//     n3 --> n1
 	//     n4 --> n3
 	//     n5 --> n4
+}
+
+// The same picture as SVG, which needs no other program.
+func ExampleQuery_DiagramSVG() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	svg, err := gpuframe.From(gpu, exampleSales()).Filter(gpuframe.Col("price").Gt(50)).Sort("price").DiagramSVG(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(strings.Count(svg, "<rect "), "boxes")
+	// Output:
+	// 3 boxes
+}
+
+// The work of each operation of a run, as a list and as a trace for ui.perfetto.dev.
+func ExampleProfile_Operations() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	var profile gpuframe.Profile
+	frame, err := gpuframe.From(gpu, exampleSales()).GroupBy("city").Agg(gpuframe.Count().As("n")).Collect(context.Background(), gpuframe.Profiled(&profile))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer frame.Release()
+	largest := slices.MaxFunc(profile.Operations(), func(a, b gpuframe.OperationProfile) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	fmt.Println("most bytes:", largest.Name)
+	for _, operation := range profile.Operations() {
+		fmt.Println(operation.Rows, "rows of", operation.Name)
+	}
+	var trace strings.Builder
+	fmt.Println(profile.WriteTrace(&trace), json.Valid([]byte(trace.String())))
+	// Output:
+	// most bytes: select city, n = `count()`
+	// 3 rows of select city, n = `count()`
+	// 3 rows of group by city: count()
+	// 6 rows of scan 6 values of gpuframe_test.Sale, 1 of 5 columns
+	// <nil> true
 }
 
 // The expected needs of a query, before it runs.

@@ -23,6 +23,24 @@ func ExampleGrouped_Pivot() {
 	// tea,2,1
 }
 
+// A column for each city that occurs. The first run of the query finds them.
+func ExampleGrouped_PivotAll() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	var byProduct gpuframe.Grouped = gpuframe.From(gpu, exampleSales()).GroupBy("product")
+	wide, err := byProduct.PivotAll(context.Background(), "city", gpuframe.Col("qty").Sum())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	show(wide.Sort("product"))
+	// Output:
+	// product,Bern,Oslo,Rome
+	// ink,1,1,
+	// jam,,3,9
+	// tea,1,2,
+}
+
 // The number of sales for each product and city.
 func ExampleQuery_CrossTab() {
 	gpu := hostEngine()
@@ -121,6 +139,26 @@ func ExampleQuery_Resample() {
 	// 1,3,2
 	// 2,,0
 	// 3,9,1
+}
+
+// Values between the measured ones, on a line by their times.
+func ExampleExpr_InterpolateBy() {
+	type level struct {
+		At    int64    `gpuframe:"at"`
+		Level *float64 `gpuframe:"level"`
+	}
+	low, high := 1.0, 2.0
+	gpu := hostEngine()
+	defer gpu.Close()
+	at, value := gpuframe.Col("at"), gpuframe.Col("level")
+	byTime := gpuframe.By().OrderBy(at)
+	show(gpuframe.From(gpu, []level{{0, &low}, {1, nil}, {10, &high}}).
+		Select(at, value.InterpolateBy(at).Over(byTime).As("by_time"), value.Interpolate().Over(byTime).As("by_row")))
+	// Output:
+	// at,by_time,by_row
+	// 0,1,1
+	// 1,1.1,1.5
+	// 10,2,2
 }
 
 // The last quote at or before each trade.

@@ -1,7 +1,6 @@
 package gpuframe_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -32,26 +31,6 @@ func numberedRecords(records, rows int) array.RecordReader {
 		panic(err)
 	}
 	return reader
-}
-
-// A table in host memory is read by many queries. It takes a few bits for each value.
-func ExampleEngine_NewHostTable() {
-	gpu := hostEngine()
-	defer gpu.Close()
-	table, err := gpu.NewHostTable(context.Background(), numberedRecords(3, 100_000), gpuframe.HostTableOptions{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer table.Release()
-	fmt.Println(table.NumRows(), "rows,", table.Bytes(0)*8/table.NumRows(), "and", table.Bytes(1)*8/table.NumRows(), "bits for each")
-	show(gpu.HostTable(table).Filter(gpuframe.Col("n").Ge(200_000)).GroupBy(gpuframe.Col("rest")).Agg(gpuframe.Col("n").Max()).Sort(gpuframe.Col("rest")))
-	// Output:
-	// 300000 rows, 0 and 2 bits for each
-	// rest,n
-	// 0,299997
-	// 1,299998
-	// 2,299999
 }
 
 // Results of queries on host tables are those on their records; results become host tables again.

@@ -324,6 +324,9 @@ func TestPageInABrowser(t *testing.T) {
 	tenant, err := s.engine.Tenant("tenant "+hostile, 0)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, tenant.Close()) }()
+	ended, err := gpuframe.From(s.engine, []struct{ N int64 }{{1}}).Collect(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, ended.Release())
 	const prefix = "/debug/gpu"
 	mux := http.NewServeMux()
 	mux.Handle(prefix+"/", http.StripPrefix(prefix, s.recorder.Handler(observe.HandlerOptions{Token: "secret", Interval: 50 * time.Millisecond, WriteLimit: await.Limit})))
@@ -337,6 +340,7 @@ func TestPageInABrowser(t *testing.T) {
 	for _, part := range []struct{ id, want string }{
 		{"glance-use", "of 1.00 GiB"}, {"glance-tags", hostile}, {"glance-before", "were in use"}, {"glance-failures", "1 request failed"},
 		{"glance-failure", "the budget had no room"}, {"glance-queries", "1 running, 0 waiting"}, {"glance-query", "query " + hostile},
+		{"operations", "scan record reader"}, {"operations", "100 %"}, {"durations-text", "1 completed, 0 failed, 0 cancelled"}, {"durations-most", "1 query"},
 	} {
 		assert.Contains(t, b.evaluate(fmt.Sprintf(`document.getElementById(%q).innerText`, part.id)), part.want)
 	}

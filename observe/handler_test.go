@@ -115,6 +115,9 @@ func TestSnapshotIsJSON(t *testing.T) {
 	require.NotEmpty(t, made.Sites)
 	assert.Contains(t, made.Sites[0].Stack[0], "loadPrices")
 	assert.NotEmpty(t, made.History)
+	require.Len(t, made.Operations, 1)
+	assert.Equal(t, "scan record reader", made.Operations[0].Name, "the operation that works at the first moment")
+	assert.Positive(t, made.Operations[0].Seconds)
 	assert.False(t, made.CanCancel)
 	assert.JSONEq(t, `{"version": 1}`, jsonOf(t, map[string]any{"version": versionOf(t, s.recorder.String())}))
 }

@@ -19,29 +19,49 @@ type Moment struct {
 	Budget   uint64    `json:"budget_bytes"`
 }
 
+// sample is a moment with the operations that worked at it.
+type sample struct {
+	Moment
+	operations []string
+}
+
 // history has the last moments. It begins with the first page.
 type history struct {
-	once sync.Once
-	recent[Moment]
+	once     sync.Once
+	interval time.Duration
+	recent[sample]
 }
 
 // keepHistory adds a moment in each interval until the recorder is closed.
 func (r *Recorder) keepHistory(interval time.Duration) {
 	r.history.once.Do(func() {
-		r.history.add(r.moment(), historyPoints)
+		r.history.interval = interval
+		r.history.add(r.sample(), historyPoints)
 		go func() {
 			ticker := time.NewTicker(interval)
 			defer ticker.Stop()
 			for {
 				select {
 				case <-ticker.C:
-					r.history.add(r.moment(), historyPoints)
+					r.history.add(r.sample(), historyPoints)
 				case <-r.closed:
 					return
 				}
 			}
 		}()
 	})
+}
+
+func (r *Recorder) sample() sample { return sample{r.moment(), r.working()} }
+
+// read returns the moments, the oldest first, and the times of the operations in them.
+func (h *history) read() (moments []Moment, operations []OperationTime) {
+	samples := h.list()
+	moments = make([]Moment, len(samples))
+	for i, s := range samples {
+		moments[i] = s.Moment
+	}
+	return moments, operationTimes(samples, h.interval)
 }
 
 func (r *Recorder) moment() Moment {

@@ -49,6 +49,11 @@ func TestPictures(t *testing.T) {
 		wait()
 	}
 	work(t, s.engine)
+	for rows := 1; rows < 1_000_000; rows *= 3 {
+		frame, err := gpuframe.From(s.engine, make([]struct{ N float64 }, rows)).WithRandom("r", 1).Sort("r").Collect(t.Context(), gpuframe.Tag("sort"))
+		require.NoError(t, err)
+		require.NoError(t, frame.Release())
+	}
 	_, err = prices.Manager().Allocate(150<<20, memory.AllocateOptions{Tag: "price join"})
 	require.ErrorIs(t, err, memory.ErrBudget)
 	require.NoError(t, table.Release())
@@ -60,6 +65,9 @@ func TestPictures(t *testing.T) {
 		for _, width := range []int{360, 1600} {
 			b.show(width, 1130, scheme)
 			b.screenshot(fmt.Sprintf("observe-%s-%d", scheme, width))
+			b.evaluate(`document.getElementById("operations-title").scrollIntoView()`)
+			b.screenshot(fmt.Sprintf("observe-queries-%s-%d", scheme, width))
+			b.evaluate(`scrollTo(0, 0)`)
 		}
 	}
 	b.show(1600, 900, "light")

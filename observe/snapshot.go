@@ -43,6 +43,9 @@ type Snapshot struct {
 	// History has the last five minutes, one moment each second, from the first call of
 	// Recorder.Handler on. It is empty elsewhere.
 	History []Moment `json:"history"`
+	// Operations are those that worked in the moments of History, the 20 with the most time. The estimate needs
+	// Options.Engines.
+	Operations []OperationTime `json:"operations"`
 	// CanCancel reports whether the handler has a token for cancelling queries.
 	CanCancel bool `json:"can_cancel"`
 }
@@ -191,7 +194,7 @@ func (r *Recorder) Snapshot() Snapshot {
 func (r *Recorder) Figures() Snapshot {
 	s := Snapshot{
 		Version: Version, Time: time.Now(), Managers: []Manager{}, Queries: []Query{}, Failures: r.Failures(),
-		Ended: r.queries.read(), Waits: r.Waits(), Sites: []Site{}, Kernels: []Kernels{}, SampleBytes: r.heap.interval, Spills: []Spills{}, History: []Moment{},
+		Ended: r.queries.read(), Waits: r.Waits(), Sites: []Site{}, Kernels: []Kernels{}, SampleBytes: r.heap.interval, Spills: []Spills{}, History: []Moment{}, Operations: []OperationTime{},
 	}
 	for _, m := range r.managers {
 		s.Managers = append(s.Managers, managerOf(m))

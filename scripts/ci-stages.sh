@@ -25,7 +25,7 @@ ptx-check      .*\.(cu|cuh|ptx|ptx\.gz)$|kernels/build\.sh$
 bundle-check   scripts/(gpu-bundle|run)\.sh$|(bench/)?go\.(mod|sum)$
 gorgonia-check gorgoniacu/|device/|scripts/fetch-cuda-header\.sh$
 arrow18        arrow18/|arrowdev/
-flight         flight/|sql/|internal/(arrays/arrowipc|query/querydata)/|share/
+flight         flight/|deploy/|sql/|internal/(arrays/arrowipc|query/querydata)/|share/
 sql            sql/|[a-z_]*\.go$|kernels/(expr|group|join|window)/[a-z_]*\.go$
 beam           beam/|internal/arrays/arrowipc/
 opentelemetry  observe/

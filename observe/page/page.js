@@ -183,6 +183,63 @@ function showTime(s) {
     `in ${seconds} s; reserved ${bytes(last.reserved_bytes)}; budget ${bytes(last.budget_bytes)}${near ? "" : ", above the picture"}.`);
 }
 
+// showOperations draws a bar for each operation that worked in the moments of the history.
+function showOperations(s) {
+  const all = s.operations.reduce((sum, o) => sum + o.seconds, 0);
+  at("operations").hidden = all === 0;
+  setText("operations-text", all > 0
+    ? `An estimate: the operations of queries that worked in the moments of the last ${span(s.history[0].time, s.time)}.`
+    : "No query worked in the last minutes.");
+  at("operations").tBodies[0].replaceChildren(...s.operations.map((o) => row("operations", [
+    o.name, barAndShare(o.seconds, all, "part of the time of all operations"), o.seconds.toFixed(1),
+  ])));
+}
+
+// duration is a number of seconds in words.
+function duration(seconds) {
+  return seconds < 1 ? Math.round(1000 * seconds) + " ms" : Math.round(seconds) + " s";
+}
+
+// showDurations draws the distribution of the durations of all queries that have ended.
+function showDurations(s) {
+  const sum = (name) => s.ended.reduce((all, e) => all + e[name], 0);
+  const counts = [];
+  for (const e of s.ended) e.durations.counts.forEach((n, i) => { counts[i] = (counts[i] || 0) + n; });
+  const all = counts.reduce((a, b) => a + b, 0);
+  at("durations-picture").hidden = all === 0;
+  if (all === 0) {
+    setText("durations-text", "No query has ended.");
+    return;
+  }
+  const bounds = s.ended[0].durations.bounds;
+  const label = (i) => i < bounds.length ? "up to " + duration(bounds[i]) : "above " + duration(bounds[bounds.length - 1]);
+  // quantile is the range with which a part of the queries is reached.
+  const quantile = (part) => {
+    let below = 0;
+    return label(counts.findIndex((n) => (below += n) >= part * all));
+  };
+  setText("durations-text", `${count(sum("completed"))} completed, ${count(sum("failed"))} failed, ${count(sum("cancelled"))} cancelled. ` +
+    `Half of them took ${quantile(0.5)}, 95 % ${quantile(0.95)}. They waited ${sum("waited_seconds").toFixed(1)} s for memory.`);
+  const first = counts.findIndex((n) => n > 0);
+  const last = counts.findLastIndex((n) => n > 0);
+  const most = Math.max(...counts);
+  at("durations").setAttribute("viewBox", `0 0 ${10 * (last - first + 1)} 100`);
+  at("durations").replaceChildren(...counts.slice(first, last + 1).map((n, i) => {
+    const rect = document.createElementNS(svgName, "rect");
+    rect.setAttribute("x", 10 * i + 0.5);
+    rect.setAttribute("y", 100 - 96 * n / most);
+    rect.setAttribute("width", 9);
+    rect.setAttribute("height", 96 * n / most);
+    const title = document.createElementNS(svgName, "title");
+    title.textContent = `${label(first + i)}: ${count(n)} ${n === 1 ? "query" : "queries"}`;
+    rect.append(title);
+    return rect;
+  }));
+  setText("durations-most", `${count(most)} ${most === 1 ? "query" : "queries"}`);
+  setText("durations-first", label(first));
+  setText("durations-last", first < last ? label(last) : "");
+}
+
 // details makes a part that opens, and stays open when the list is made again.
 const opened = new Set();
 function details(key, title, text) {
@@ -383,6 +440,8 @@ function show(s) {
   showManagers(s);
   showTime(s);
   showQueries(s);
+  showOperations(s);
+  showDurations(s);
   showTags(s);
   showSites(s);
   showFailures(s);

@@ -4,7 +4,7 @@
 //
 //	modules sync [-check]          write required versions and go.work files; or report differences
 //	modules tidy [-diff] FOLDER…   go mod tidy, with the other modules from this tree
-//	modules set VERSION            write version.go, the Python package's version, and sync
+//	modules set VERSION            write version.go, the versions of the Python package and the chart, and sync
 //	modules proxy FOLDER           write a module proxy of the tree: GOPROXY=file://FOLDER,…
 //	modules list                   print the folders, paths and versions of the modules
 package main

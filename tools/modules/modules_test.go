@@ -39,6 +39,7 @@ func sampleRepository(t *testing.T) string {
 		"version.go":                  "package gpuframe\n\nconst Version = \"v0.2.0\"\n",
 		"LICENSE":                     "free\n",
 		"python/gpuframe/__init__.py": "__version__ = \"0.1.0\"\n",
+		chartFile:                     "name: serve\nversion: 0.1.0\nappVersion: 0.1.0\n",
 		"scripts/check.work":          "",
 		"one/go.mod":                  "module " + rootPath + "/one\n\ngo 1.26.0\n\nrequire " + rootPath + " v0.0.0\n\nreplace " + rootPath + " => ../\n",
 		"one/one.go":                  "package one\n\nimport _ \"" + rootPath + "\"\n",
@@ -95,6 +96,9 @@ func TestSync(t *testing.T) {
 	}
 	if python := read(initFile); python != "__version__ = \"0.3.0rc1\"\n" {
 		t.Fatal(python)
+	}
+	if chart := read(chartFile); chart != "name: serve\nversion: 0.3.0-rc.1\nappVersion: 0.3.0-rc.1\n" {
+		t.Fatal(chart)
 	}
 	for _, version := range []string{"0.3.0", "v0.3", "v2.0.0", "v0.3.0+x"} {
 		if tree.set(version) == nil {

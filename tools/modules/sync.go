@@ -17,10 +17,16 @@ import (
 // checkWork joins the modules that the check compiles together.
 const checkWork = "scripts/check.work"
 
-// initFile has the version of the Python package.
-const initFile = "python/gpuframe/__init__.py"
+// initFile has the version of the Python package, chartFile that of the Helm chart.
+const (
+	initFile  = "python/gpuframe/__init__.py"
+	chartFile = "deploy/helm/gpuframe-serve/Chart.yaml"
+)
 
-var pythonLine = regexp.MustCompile(`(?m)^(__version__ = ")([^"]+)(")$`)
+var (
+	pythonLine = regexp.MustCompile(`(?m)^(__version__ = ")([^"]+)(")$`)
+	chartLines = regexp.MustCompile(`(?m)^((?:version|appVersion): )(\S+)()$`)
+)
 
 // sync makes each go.mod require the modules of the tree at its version, and writes the go.work
 // files. With check it returns an error for each file that differs.
@@ -49,11 +55,17 @@ func (t *tree) sync(check bool) error {
 		write(path.Join(m.folder, "go.work"), t.workspace(m))
 	}
 	write(checkWork, t.checkWorkspace())
-	content, err := os.ReadFile(t.join(initFile))
-	if err != nil {
-		return err
+	for _, other := range []struct {
+		file    string
+		lines   *regexp.Regexp
+		version string
+	}{{initFile, pythonLine, pythonVersion(t.version)}, {chartFile, chartLines, strings.TrimPrefix(t.version, "v")}} {
+		content, err := os.ReadFile(t.join(other.file))
+		if err != nil {
+			return err
+		}
+		write(other.file, other.lines.ReplaceAll(content, []byte("${1}"+other.version+"${3}")))
 	}
-	write(initFile, pythonLine.ReplaceAll(content, []byte("${1}"+pythonVersion(t.version)+"${3}")))
 	return errors.Join(faults...)
 }
 

@@ -42,7 +42,8 @@ func freeAddress(t *testing.T) string {
 // TestShutdown lets a stream end that runs when the server is stopped, refuses new ones, and is not ready meanwhile.
 func TestShutdown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	csv := write(t, "numbers.csv", "n\n"+strings.Repeat("1\n", 400_000))
+	// More than the buffers between server and client hold, so that the call does not end before the rows are read.
+	csv := write(t, "numbers.csv", "n\n"+strings.Repeat("1\n", 4_000_000))
 	f := flags{listen: "127.0.0.1:0", device: "host", health: freeAddress(t), drain: time.Hour, tables: []string{"numbers=" + csv}}
 	addresses, served := make(chan net.Addr, 1), make(chan error, 1)
 	go func() { served <- f.serve(ctx, func(address net.Addr) { addresses <- address }) }()
@@ -71,7 +72,7 @@ func TestShutdown(t *testing.T) {
 		rows += reader.Record().NumRows()
 	}
 	require.NoError(t, reader.Err())
-	require.EqualValues(t, 400_000, rows, "the stream ends whole")
+	require.EqualValues(t, 4_000_000, rows, "the stream ends whole")
 	require.NoError(t, <-served)
 }
 
