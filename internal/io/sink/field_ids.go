@@ -5,34 +5,18 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/io/sink/rowgroups"
 )
 
-// FieldID is the ID of a column in the schema of a Parquet file. Formats of tables such as Iceberg find columns by it.
-type FieldID struct {
-	// ID is positive, or zero for none.
-	ID int32
-	// UUID marks a column of 16 bytes as one of UUIDs.
-	UUID bool
-	// Members are those of a struct in the order of its fields, of a list's elements, or of a map's keys and values. None means
-	// that the parts have no IDs.
-	Members []FieldID
-}
+// FieldID is the ID of a column in the schema of a Parquet file.
+type FieldID = rowgroups.FieldID
 
 // fieldIDKey is the metadata of a field by which arrow-go writes its ID.
 const fieldIDKey = "PARQUET:field_id"
 
 // uuidBytes is the length of a UUID.
 const uuidBytes = 16
-
-// uuidsOf returns the places of columns of UUIDs.
-func uuidsOf(ids []FieldID) (places []int) {
-	for i, id := range ids {
-		if id.UUID {
-			places = append(places, i)
-		}
-	}
-	return places
-}
 
 // withFieldIDs returns a schema whose fields have IDs in their metadata, those of parts too.
 func withFieldIDs(schema *arrow.Schema, ids []FieldID) (*arrow.Schema, error) {

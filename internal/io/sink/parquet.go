@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
@@ -12,8 +13,7 @@ import (
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/flight"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
@@ -114,7 +114,7 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 	e := &parquetEncoder{groupRows: o.GroupRows}
 	if isFlat(schema) {
 		e.rowGroups, err = rowgroups.NewWriter(w, values, rowgroups.Options{Codec: codecs[o.Compression], Level: o.Level, PageRows: int(o.PageRows),
-			NoDictionaries: o.NoDictionaries, OldEncodings: o.OldEncodings, Bloom: o.Bloom, Properties: properties, UUIDs: uuidsOf(o.FieldIDs)})
+			NoDictionaries: o.NoDictionaries, OldEncodings: o.OldEncodings, Bloom: o.Bloom, FieldIDs: o.FieldIDs})
 	} else {
 		e.rowGroups, err = newNestedWriter(w, schema, values, properties, o.FieldIDs)
 	}
@@ -148,10 +148,17 @@ func valueSchema(schema *arrow.Schema) *arrow.Schema {
 			fields[i].Type = arrow.PrimitiveTypes.Int64
 		}
 	}
-	original := base64.StdEncoding.EncodeToString(flight.SerializeSchema(schema, arrowmemory.DefaultAllocator))
+	original := base64.StdEncoding.EncodeToString(schemaMessage(schema))
 	entries := schema.Metadata()
 	metadata := arrow.NewMetadata(append(slices.Clone(entries.Keys()), "ARROW:schema"), append(slices.Clone(entries.Values()), original))
 	return arrow.NewSchema(fields, &metadata)
+}
+
+// schemaMessage returns a schema as a stream of Arrow's IPC without records, which is the form that readers of Parquet files know.
+func schemaMessage(schema *arrow.Schema) []byte {
+	var stream bytes.Buffer
+	_ = ipc.NewWriter(&stream, ipc.WithSchema(schema)).Close() // it writes to memory
+	return stream.Bytes()
 }
 
 // rowGroups writes row groups of records.

@@ -1,8 +1,6 @@
 package rowgroups
 
 import (
-	"bytes"
-
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/schema"
@@ -20,20 +18,4 @@ func MarkUUID(about *metadata.FileMetaData, element int) error {
 	}
 	about.FileMetaData.Schema[element].LogicalType = schema.ToThrift(group)[1].LogicalType
 	return nil
-}
-
-// withUUIDs returns a footer of columns of which some are marked as those of UUIDs.
-func withUUIDs(footer []byte, columns []int) ([]byte, error) {
-	about, err := metadata.NewFileMetaData(footer, nil)
-	if err != nil {
-		return nil, err
-	}
-	for _, place := range columns {
-		if err := MarkUUID(about, 1+place); err != nil {
-			return nil, err
-		}
-	}
-	var marked bytes.Buffer
-	_, err = about.WriteTo(&marked, nil)
-	return marked.Bytes(), err
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
@@ -34,10 +33,8 @@ type Options struct {
 	NoDictionaries, OldEncodings bool
 	// Bloom has the names of columns with Bloom filters.
 	Bloom []string
-	// UUIDs are the places of columns of 16 bytes that are marked as those of UUIDs.
-	UUIDs []int
-	// Properties are those of the schema in the footer.
-	Properties *parquet.WriterProperties
+	// FieldIDs are the IDs of the columns, in their order. Nil means none.
+	FieldIDs []FieldID
 }
 
 const (
@@ -135,30 +132,18 @@ func NewWriter(to io.Writer, schema *arrow.Schema, o Options) (*Writer, error) {
 	return w, nil
 }
 
-// describe reads the schema from a file that arrow-go writes.
-func (w *Writer) describe(schema *arrow.Schema) error {
-	var empty bytes.Buffer
-	writer, err := pqarrow.NewFileWriter(schema, &empty, w.options.Properties, pqarrow.NewArrowWriterProperties())
-	if err == nil {
-		err = writer.Close()
-	}
+// describe makes the footer of a file without rows, and describes the leaves.
+func (w *Writer) describe(s *arrow.Schema) error {
+	properties := parquet.NewWriterProperties(parquet.WithCreatedBy(createdBy))
+	about, err := fileSchema(s, w.options.FieldIDs, properties)
 	if err != nil {
 		return err
 	}
-	if w.footer, err = pages.Footer(bytes.NewReader(empty.Bytes()), int64(empty.Len())); err != nil {
+	if w.footer, err = emptyFooter(about, s.Metadata(), properties); err != nil {
 		return err
 	}
-	if len(w.options.UUIDs) > 0 {
-		if w.footer, err = withUUIDs(w.footer, w.options.UUIDs); err != nil {
-			return err
-		}
-	}
-	leaves, err := pqarrow.ToParquet(schema, w.options.Properties, pqarrow.NewArrowWriterProperties())
-	if err != nil {
-		return err
-	}
-	for i, field := range schema.Fields() {
-		c := newLeaf(leaves.Column(i), field.Type)
+	for i, field := range s.Fields() {
+		c := newLeaf(about.Column(i), field.Type)
 		c.dictionary, c.plain, c.bloom = !w.options.NoDictionaries, w.options.OldEncodings, slices.Contains(w.options.Bloom, field.Name)
 		w.leaves = append(w.leaves, c)
 	}
