@@ -142,10 +142,12 @@ func (w *Writer) describe(s *arrow.Schema) error {
 	if w.footer, err = emptyFooter(about, s.Metadata(), properties); err != nil {
 		return err
 	}
-	for i, field := range s.Fields() {
-		c := newLeaf(about.Column(i), field.Type)
-		c.dictionary, c.plain, c.bloom = !w.options.NoDictionaries, w.options.OldEncodings, slices.Contains(w.options.Bloom, field.Name)
-		w.leaves = append(w.leaves, c)
+	if w.leaves, err = leavesOf(s, about); err != nil {
+		return err
+	}
+	for i := range w.leaves {
+		c := &w.leaves[i]
+		c.dictionary, c.plain, c.bloom = !w.options.NoDictionaries, w.options.OldEncodings, slices.Contains(w.options.Bloom, s.Field(c.column).Name)
 	}
 	return nil
 }
@@ -210,12 +212,17 @@ func (w *Writer) Write(ctx context.Context, records []arrow.Record) error {
 	}
 	g := &RowGroup{rows: rows, encoders: make([]encoder, len(w.leaves))}
 	for i := range g.encoders {
-		parts := make([]arrow.Array, len(records))
-		for p, record := range records {
-			parts[p] = record.Column(i)
-			parts[p].Retain()
+		c := &w.leaves[i]
+		arrays := make([]arrow.Array, len(records))
+		for n, record := range records {
+			arrays[n] = record.Column(c.column)
+			arrays[n].Retain()
 		}
-		g.encoders[i] = &arrayEncoder{&w.leaves[i], parts}
+		if c.path != nil {
+			g.encoders[i] = newNestedEncoder(c, arrays)
+		} else {
+			g.encoders[i] = &arrayEncoder{c, arrays}
+		}
 	}
 	return w.WriteGroup(ctx, g)
 }
@@ -243,29 +250,34 @@ type encoder interface {
 	release()
 }
 
-// arrayEncoder encodes arrays.
+// arrayEncoder encodes arrays of a flat column.
 type arrayEncoder struct {
-	leaf  *leaf
-	parts []arrow.Array
+	leaf   *leaf
+	arrays []arrow.Array
 }
 
 func (e *arrayEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, error) {
-	r, err := gatherRows(e.leaf, e.parts)
+	r, err := gatherRows(e.leaf, e.arrays)
 	if err != nil {
 		return nil, err
 	}
-	if x := indexCoded(e.leaf, e.parts, r, s); x != nil {
-		return encodePages(e.leaf, pages.RLEDictionary, nil, x, r, pageRows, raw, s), nil
+	return encodeParts(e.leaf, partsOf(e.arrays), r, pageRows, raw, s)
+}
+
+// encodeParts encodes a column chunk of arrays.
+func encodeParts(c *leaf, parts []part, r rows, pageRows int, raw []byte, s *scratch) (*chunk, error) {
+	if x := indexCoded(c, parts, r, s); x != nil {
+		return encodePages(c, pages.RLEDictionary, nil, x, r, pageRows, raw, s), nil
 	}
-	v, err := gather(e.leaf, e.parts, r, s)
+	v, err := gather(c, parts, r, s)
 	if err != nil {
 		return nil, err
 	}
-	return encode(e.leaf, v, r, pageRows, raw, s), nil
+	return encode(c, v, r, pageRows, raw, s), nil
 }
 
 func (e *arrayEncoder) release() {
-	release.Arrow(e.parts)
+	release.Arrow(e.arrays)
 }
 
 // WriteGroup is [Writer.Write] of a row group, which it releases.
@@ -309,7 +321,7 @@ func (w *Writer) encoded(i int, e encoder) (*chunk, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.rows.validity = nil
+	k.rows.validity, k.rows.levels = nil, nil
 	return k, k.check()
 }
 
