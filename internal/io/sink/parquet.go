@@ -113,9 +113,9 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 	return e, nil
 }
 
-// isFlat reports whether a schema has no lists and structs.
+// isFlat reports whether a schema has columns, and no lists and structs.
 func isFlat(schema *arrow.Schema) bool {
-	return !slices.ContainsFunc(schema.Fields(), func(field arrow.Field) bool { return arrow.IsNested(field.Type.ID()) })
+	return schema.NumFields() > 0 && !slices.ContainsFunc(schema.Fields(), func(field arrow.Field) bool { return arrow.IsNested(field.Type.ID()) })
 }
 
 // valueSchema returns the schema with the values' types in place of dictionaries, and integers
@@ -147,7 +147,7 @@ func schemaMessage(schema *arrow.Schema) []byte {
 // parquetEncoder collects records until they fill a row group.
 type parquetEncoder struct {
 	*rowgroups.Writer
-	flat      bool
+	flat      bool  // tables are encoded on their device
 	groupRows int64 // or 0
 	pending   []arrow.Record
 	rows      int64 // of pending
