@@ -98,7 +98,7 @@ func requireSame(r *rapid.T, want, got arrow.Array, about string) {
 
 // Random tables of nested columns are the same when they are read again, on every device and by arrow-go.
 func TestRandomNestedParquet(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
 		property.Check(t, func(r *rapid.T) {
 			record := drawNestedTable(r, true)

@@ -24,6 +24,14 @@ func (l *levels) valuesIn(from, end int) int {
 	return bytes.Count(l.definitions[from:end], []byte{l.leaf.mostDefinition})
 }
 
+// reserve allocates memory for n more entries.
+func (l *levels) reserve(n int) {
+	l.definitions = slices.Grow(l.definitions, n)
+	if l.leaf.mostRepetition > 0 {
+		l.repetitions = slices.Grow(l.repetitions, n)
+	}
+}
+
 // add adds n entries of a definition level: the first one continues a number of lists, the others continue them to a depth.
 func (l *levels) add(n int, definition, first, depth uint8) {
 	l.definitions = appendCopies(l.definitions, n, definition)
@@ -42,12 +50,12 @@ func appendCopies(to []uint8, n int, v uint8) []uint8 {
 	return to
 }
 
-// findRows finds the entries that rows begin with, in the memory of starts.
-func (l *levels) findRows(starts *[]int) {
+// findRows finds the entries that the rows begin with, in the memory of starts.
+func (l *levels) findRows(rows int, starts *[]int) {
 	if l.leaf.mostRepetition == 0 {
 		return
 	}
-	l.starts = (*starts)[:0]
+	l.starts = resized(*starts, rows+1)[:0]
 	for entry, level := range l.repetitions {
 		if level == 0 {
 			l.starts = append(l.starts, entry)

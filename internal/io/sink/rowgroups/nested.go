@@ -23,6 +23,7 @@ func newNestedEncoder(c *leaf, columns []arrow.Array) *nestedEncoder {
 func (e *nestedEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, error) {
 	shredder := shredder{leaf: e.leaf, levels: levels{leaf: e.leaf, definitions: s.definitions[:0], repetitions: s.repetitions[:0]}, spans: s.spans[:0]}
 	var parts []part
+	count := 0 // of rows
 	defer func() {
 		for _, p := range parts {
 			p.Release()
@@ -33,6 +34,7 @@ func (e *nestedEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, er
 		if err != nil {
 			return nil, err
 		}
+		count += column.Len()
 		switch len(spans) {
 		case 0:
 		case 1:
@@ -43,7 +45,7 @@ func (e *nestedEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, er
 		}
 	}
 	l := &shredder.levels
-	l.findRows(&s.starts)
+	l.findRows(count, &s.starts)
 	s.definitions, s.repetitions = l.definitions, l.repetitions
 	if cap(shredder.spans) > cap(s.spans) {
 		s.spans = shredder.spans

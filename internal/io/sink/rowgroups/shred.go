@@ -52,6 +52,8 @@ func (s *shredder) shred(column arrow.Array) (arrow.Array, []span, error) {
 func (s *shredder) enter(a arrow.Array) arrow.Array {
 	s.nodes = s.nodes[:0]
 	definition, depth := uint8(0), uint8(0)
+	used := span{0, a.Len()} // the elements that are not cut off
+	most := a.Len()          // of entries
 	for _, at := range s.leaf.path {
 		node := shredNode{definition: definition, depth: depth}
 		if a.NullN() > 0 {
@@ -73,13 +75,29 @@ func (s *shredder) enter(a arrow.Array) arrow.Array {
 			a = node.lists.ListValues()
 			node.elements = a.Len()
 			s.nodes = append(s.nodes, node)
+			used = node.elementsOf(used)
+			most += used.end - used.from
 			definition, depth = definition+1, depth+1
 		default:
 			node.kind = nodeValues
 			s.nodes = append(s.nodes, node)
 		}
 	}
+	s.levels.reserve(most)
 	return a
+}
+
+// elementsOf returns the elements from the first of some lists to the last one.
+func (n *shredNode) elementsOf(lists span) span {
+	if lists.from == lists.end {
+		return span{}
+	}
+	from, _ := n.lists.ValueOffsets(lists.from)
+	_, end := n.lists.ValueOffsets(lists.end - 1)
+	if from < 0 || end < from || end > int64(n.elements) {
+		return span{} // which is an error if a value refers to them
+	}
+	return span{int(from), int(end)}
 }
 
 // visit adds the entries of elements of the array of a node. The first one continues a number of lists.
