@@ -46,3 +46,22 @@ func TestNestedArraysThatAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, text)
 	}
 }
+
+// Levels are bytes: a column with more of them is refused.
+func TestTooManyLevels(t *testing.T) {
+	for depth, ok := range map[int]bool{127: true, 128: false} { // two levels each, and one for the values
+		var list arrow.DataType = arrow.PrimitiveTypes.Int32
+		for range depth {
+			list = arrow.ListOf(list)
+		}
+		w, err := NewWriter(&bytes.Buffer{}, arrow.NewSchema([]arrow.Field{{Name: "a", Type: list, Nullable: true}}, nil), Options{})
+		if ok {
+			require.NoError(t, err)
+			require.NoError(t, w.Close(t.Context()))
+			w.Abort()
+			continue
+		}
+		require.ErrorIs(t, err, arrow.ErrNotImplemented)
+		require.ErrorContains(t, err, `column "a" has more than 255 levels`)
+	}
+}

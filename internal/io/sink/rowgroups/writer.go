@@ -139,10 +139,10 @@ func (w *Writer) describe(s *arrow.Schema) error {
 	if err != nil {
 		return err
 	}
-	if w.footer, err = emptyFooter(about, s.Metadata(), properties); err != nil {
+	if w.leaves, err = leavesOf(s, about); err != nil {
 		return err
 	}
-	if w.leaves, err = leavesOf(s, about); err != nil {
+	if w.footer, err = emptyFooter(about, s.Metadata(), properties); err != nil {
 		return err
 	}
 	for i := range w.leaves {
