@@ -104,8 +104,7 @@ func CSV() Format       { return Format{sink.CSV(sink.CSVOptions{})} }
 func JSONLines() Format { return Format{sink.JSON()} }
 func IPC() Format       { return Format{sink.IPC(sink.IPCOptions{})} }
 
-// ParquetOptions describe a Parquet file that is written. All but Compression, Level, GroupRows and
-// FieldIDs are without effect on a file with lists, structs or maps. docs/files.md has the encodings.
+// ParquetOptions describe a Parquet file that is written. docs/files.md has the encodings.
 type ParquetOptions struct {
 	// Compression is "snappy", "zstd", "gzip", "brotli", "lz4_raw" or "none". Empty means snappy.
 	Compression string
@@ -123,7 +122,7 @@ type ParquetOptions struct {
 	// readers from before 2022 do not have.
 	OldEncodings bool
 	// Bloom has the names of columns with Bloom filters, by which readers leave out row groups without
-	// a value.
+	// a value. A column of lists, structs or maps has one for each of its leaves.
 	Bloom []string
 	// FieldIDs are the IDs of the columns, in their order. Nil means none. Those of parts of lists, structs and maps
 	// are their Members.

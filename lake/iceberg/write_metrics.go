@@ -10,7 +10,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	footers "github.com/apache/arrow/go/v17/parquet/metadata"
-	parquetschema "github.com/apache/arrow/go/v17/parquet/schema"
 
 	"github.com/gpuframe/gpuframe/lake/internal/storage"
 )
@@ -52,10 +51,6 @@ func metricsOf(footer *footers.FileMetaData, size int64, types map[int]arrow.Dat
 		rows: footer.GetNumRows(), size: size,
 		sizes: map[int]int64{}, values: map[int]int64{}, nulls: map[int]int64{}, lower: map[int][]byte{}, upper: map[int][]byte{},
 	}
-	isFlat := true
-	for i := range footer.Schema.Root().NumFields() {
-		isFlat = isFlat && footer.Schema.Root().Field(i).Type() == parquetschema.Primitive
-	}
 	for group := range footer.RowGroups {
 		row := footer.RowGroup(group)
 		for i := range row.NumColumns() {
@@ -74,7 +69,7 @@ func metricsOf(footer *footers.FileMetaData, size int64, types map[int]arrow.Dat
 			id := int(leaf.SchemaNode().FieldID())
 			m.sizes[id] += chunk.TotalCompressedSize()
 			if t := types[id]; t != nil && leaf.MaxRepetitionLevel() == 0 {
-				m.addChunk(id, t, chunk, group == 0, hasBounds(t, isFlat))
+				m.addChunk(id, t, chunk, group == 0, hasBounds(t))
 			}
 		}
 	}
@@ -85,17 +80,8 @@ func metricsOf(footer *footers.FileMetaData, size int64, types map[int]arrow.Dat
 }
 
 // hasBounds reports whether files have bounds of the values of a type. Those of floats need the number of NaN, which footers
-// lack: without it engines take bounds to be those of all values, and delete files as a whole. In files with lists, structs or
-// maps the writer of Parquet leaves out one of two bounds of long texts, and the empty text.
-func hasBounds(t arrow.DataType, isFlat bool) bool {
-	switch t.ID() {
-	case arrow.FLOAT32, arrow.FLOAT64:
-		return false
-	case arrow.STRING, arrow.BINARY:
-		return isFlat
-	}
-	return true
-}
+// lack: without it engines take bounds to be those of all values, and delete files as a whole.
+func hasBounds(t arrow.DataType) bool { return t.ID() != arrow.FLOAT32 && t.ID() != arrow.FLOAT64 }
 
 // addChunk adds a column of a row group. Counts and bounds that a row group lacks are left out for the file.
 func (m *metrics) addChunk(id int, t arrow.DataType, chunk *footers.ColumnChunkMetaData, first, bounded bool) {

@@ -2,104 +2,63 @@ package sink
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/io/sink/rowgroups"
 )
 
-// FieldID is the ID of a column in the schema of a Parquet file. Formats of tables such as Iceberg find columns by it.
-type FieldID struct {
-	// ID is positive, or zero for none.
-	ID int32
-	// UUID marks a column of 16 bytes as one of UUIDs.
-	UUID bool
-	// Members are those of a struct in the order of its fields, of a list's elements, or of a map's keys and values. None means
-	// that the parts have no IDs.
-	Members []FieldID
-}
-
-// fieldIDKey is the metadata of a field by which arrow-go writes its ID.
-const fieldIDKey = "PARQUET:field_id"
+// FieldID is the ID of a column in the schema of a Parquet file.
+type FieldID = rowgroups.FieldID
 
 // uuidBytes is the length of a UUID.
 const uuidBytes = 16
 
-// uuidsOf returns the places of columns of UUIDs.
-func uuidsOf(ids []FieldID) (places []int) {
-	for i, id := range ids {
-		if id.UUID {
-			places = append(places, i)
-		}
-	}
-	return places
-}
-
-// withFieldIDs returns a schema whose fields have IDs in their metadata, those of parts too.
-func withFieldIDs(schema *arrow.Schema, ids []FieldID) (*arrow.Schema, error) {
+// checkFieldIDs checks the IDs of the columns of a schema, if it has IDs.
+func checkFieldIDs(schema *arrow.Schema, ids []FieldID) error {
 	if len(ids) == 0 {
-		return schema, nil
+		return nil
 	}
-	fields, err := fieldsWithIDs(schema.Fields(), ids, "the table", map[int32]bool{})
-	if err != nil {
-		return nil, err
-	}
-	metadata := schema.Metadata()
-	return arrow.NewSchema(fields, &metadata), nil
+	return checkIDs(schema.Fields(), ids, "the table", map[int32]bool{})
 }
 
-// fieldsWithIDs returns a copy of fields with IDs. An ID is seen at most once.
-func fieldsWithIDs(fields []arrow.Field, ids []FieldID, parent string, seen map[int32]bool) ([]arrow.Field, error) {
+// checkIDs checks the IDs of fields. An ID is seen at most once.
+func checkIDs(fields []arrow.Field, ids []FieldID, parent string, seen map[int32]bool) error {
 	if len(ids) != len(fields) {
-		return nil, fmt.Errorf("%d field IDs for %d columns of %s, expected as many: %w", len(ids), len(fields), parent, ErrArgument)
+		return fmt.Errorf("%d field IDs for %d columns of %s, expected as many: %w", len(ids), len(fields), parent, ErrArgument)
 	}
-	copies := make([]arrow.Field, len(fields))
 	for i, field := range fields {
 		id := ids[i].ID
 		if id < 0 || seen[id] {
-			return nil, fmt.Errorf("the field ID %d of column %q is negative or given twice: %w", id, field.Name, ErrArgument)
+			return fmt.Errorf("the field ID %d of column %q is negative or given twice: %w", id, field.Name, ErrArgument)
 		}
 		if fixed, ok := field.Type.(*arrow.FixedSizeBinaryType); ids[i].UUID && (!ok || fixed.ByteWidth != uuidBytes) {
-			return nil, fmt.Errorf("column %q of %v is marked as one of UUIDs, expected 16 bytes: %w", field.Name, field.Type, ErrArgument)
+			return fmt.Errorf("column %q of %v is marked as one of UUIDs, expected 16 bytes: %w", field.Name, field.Type, ErrArgument)
 		}
 		if id > 0 {
 			seen[id] = true
-			field.Metadata = arrow.NewMetadata([]string{fieldIDKey}, []string{strconv.Itoa(int(id))})
 		}
 		if len(ids[i].Members) > 0 {
-			var err error
-			if field.Type, err = typeWithIDs(field.Type, ids[i].Members, fmt.Sprintf("column %q", field.Name), seen); err != nil {
-				return nil, err
+			if err := checkMembers(field, ids[i].Members, seen); err != nil {
+				return err
 			}
 		}
-		copies[i] = field
 	}
-	return copies, nil
+	return nil
 }
 
-// typeWithIDs returns a nested type whose parts have IDs.
-func typeWithIDs(t arrow.DataType, ids []FieldID, name string, seen map[int32]bool) (arrow.DataType, error) {
-	switch t := t.(type) {
+// checkMembers checks the IDs of the parts of a column.
+func checkMembers(field arrow.Field, ids []FieldID, seen map[int32]bool) error {
+	var parts []arrow.Field
+	switch t := field.Type.(type) {
 	case *arrow.StructType:
-		fields, err := fieldsWithIDs(t.Fields(), ids, name, seen)
-		if err != nil {
-			return nil, err
-		}
-		return arrow.StructOf(fields...), nil
+		parts = t.Fields()
 	case *arrow.ListType:
-		fields, err := fieldsWithIDs(t.Fields(), ids, name, seen)
-		if err != nil {
-			return nil, err
-		}
-		return arrow.ListOfField(fields[0]), nil
+		parts = t.Fields()
 	case *arrow.MapType:
-		fields, err := fieldsWithIDs([]arrow.Field{t.KeyField(), t.ItemField()}, ids, name, seen)
-		if err != nil {
-			return nil, err
-		}
-		copied := arrow.MapOfWithMetadata(fields[0].Type, fields[0].Metadata, fields[1].Type, fields[1].Metadata)
-		copied.KeysSorted = t.KeysSorted
-		copied.SetItemNullable(t.ItemField().Nullable)
-		return copied, nil
+		parts = []arrow.Field{t.KeyField(), t.ItemField()}
+	default:
+		return fmt.Errorf("field IDs of parts of column %q of %v, expected a struct, a list or a map: %w", field.Name, t, ErrArgument)
 	}
-	return nil, fmt.Errorf("field IDs of parts of %s of %v, expected a struct, a list or a map: %w", name, t, ErrArgument)
+	return checkIDs(parts, ids, fmt.Sprintf("column %q", field.Name), seen)
 }

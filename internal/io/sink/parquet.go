@@ -1,7 +1,7 @@
 package sink
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -12,9 +12,7 @@ import (
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/flight"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -26,8 +24,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// ParquetOptions describe a Parquet file. All but Compression, Level, GroupRows and FieldIDs are without
-// effect on a file with lists, structs or maps.
+// ParquetOptions describe a Parquet file.
 type ParquetOptions struct {
 	// Compression is "snappy", "zstd", "gzip", "brotli", "lz4_raw" or "none". Empty means snappy.
 	Compression string
@@ -45,7 +42,7 @@ type ParquetOptions struct {
 	// readers from before 2022 do not have.
 	OldEncodings bool
 	// Bloom has the names of columns with Bloom filters, by which readers leave out row groups without
-	// a value.
+	// a value. A column of lists, structs or maps has one for each of its leaves.
 	Bloom []string
 	// FieldIDs are the IDs of the columns, in their order. Nil means none.
 	FieldIDs []FieldID
@@ -54,10 +51,6 @@ type ParquetOptions struct {
 // defaultGroupRows is the number of rows of a row group: enough for a dictionary to be smaller than
 // its indices, few enough for readers to decode several row groups in parallel.
 const defaultGroupRows = 1 << 20
-
-// createdBy is the writer that a file names. Its minima of texts are right, unlike those of
-// dictionaries that arrow-go alone has written.
-const createdBy = "gpuframe version 1.0.0"
 
 var codecs = map[string]compress.Compression{
 	"": compress.Codecs.Snappy, "snappy": compress.Codecs.Snappy, "zstd": compress.Codecs.Zstd,
@@ -105,19 +98,15 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 	if err := holdsTypes(schema, inParquet); err != nil {
 		return nil, err
 	}
-	values, err := withFieldIDs(valueSchema(schema), o.FieldIDs)
-	if err != nil {
+	if err := holdsParts(schema); err != nil {
 		return nil, err
 	}
-	properties := parquet.NewWriterProperties(parquet.WithCompression(codecs[o.Compression]), parquet.WithMaxRowGroupLength(cmp.Or(o.GroupRows, defaultGroupRows)), parquet.WithCreatedBy(createdBy),
-		parquet.WithStoreDecimalAsInteger(true), parquet.WithCompressionLevel(cmp.Or(o.Level, compress.DefaultCompressionLevel)))
-	e := &parquetEncoder{groupRows: o.GroupRows}
-	if isFlat(schema) {
-		e.rowGroups, err = rowgroups.NewWriter(w, values, rowgroups.Options{Codec: codecs[o.Compression], Level: o.Level, PageRows: int(o.PageRows),
-			NoDictionaries: o.NoDictionaries, OldEncodings: o.OldEncodings, Bloom: o.Bloom, Properties: properties, UUIDs: uuidsOf(o.FieldIDs)})
-	} else {
-		e.rowGroups, err = newNestedWriter(w, schema, values, properties, o.FieldIDs)
+	if err := checkFieldIDs(schema, o.FieldIDs); err != nil {
+		return nil, err
 	}
+	e := &parquetEncoder{groupRows: o.GroupRows, flat: isFlat(schema)}
+	e.Writer, err = rowgroups.NewWriter(w, valueSchema(schema), rowgroups.Options{Codec: codecs[o.Compression], Level: o.Level, PageRows: int(o.PageRows),
+		NoDictionaries: o.NoDictionaries, OldEncodings: o.OldEncodings, Bloom: o.Bloom, FieldIDs: o.FieldIDs})
 	if err != nil {
 		return nil, unsupported(err)
 	}
@@ -126,18 +115,12 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 
 // isFlat reports whether a schema has columns, and no lists and structs.
 func isFlat(schema *arrow.Schema) bool {
-	for _, field := range schema.Fields() {
-		if arrow.IsNested(field.Type.ID()) {
-			return false
-		}
-	}
-	return schema.NumFields() > 0
+	return schema.NumFields() > 0 && !slices.ContainsFunc(schema.Fields(), func(field arrow.Field) bool { return arrow.IsNested(field.Type.ID()) })
 }
 
 // valueSchema returns the schema with the values' types in place of dictionaries, and integers
 // in place of durations, which Parquet lacks. Its metadata has the original schema, which
-// restores both when the file is read. Parquet makes its own dictionaries; arrow-go's writer of
-// dictionaries loses columns with nulls.
+// restores both when the file is read. Parquet makes its own dictionaries.
 func valueSchema(schema *arrow.Schema) *arrow.Schema {
 	fields := schema.Fields()
 	for i, field := range fields {
@@ -148,23 +131,23 @@ func valueSchema(schema *arrow.Schema) *arrow.Schema {
 			fields[i].Type = arrow.PrimitiveTypes.Int64
 		}
 	}
-	original := base64.StdEncoding.EncodeToString(flight.SerializeSchema(schema, arrowmemory.DefaultAllocator))
+	original := base64.StdEncoding.EncodeToString(schemaMessage(schema))
 	entries := schema.Metadata()
 	metadata := arrow.NewMetadata(append(slices.Clone(entries.Keys()), "ARROW:schema"), append(slices.Clone(entries.Values()), original))
 	return arrow.NewSchema(fields, &metadata)
 }
 
-// rowGroups writes row groups of records.
-type rowGroups interface {
-	Write(ctx context.Context, records []arrow.Record) error
-	Close(ctx context.Context) error
-	// Abort is called last, also after Close.
-	Abort()
+// schemaMessage returns a schema as a stream of Arrow's IPC without records, which is the form that readers of Parquet files know.
+func schemaMessage(schema *arrow.Schema) []byte {
+	var stream bytes.Buffer
+	_ = ipc.NewWriter(&stream, ipc.WithSchema(schema)).Close() // it writes to memory
+	return stream.Bytes()
 }
 
 // parquetEncoder collects records until they fill a row group.
 type parquetEncoder struct {
-	rowGroups
+	*rowgroups.Writer
+	flat      bool  // tables are encoded on their device
 	groupRows int64 // or 0
 	pending   []arrow.Record
 	rows      int64 // of pending
@@ -204,8 +187,7 @@ var leastDeviceRows = int64(1 << 16)
 // writeTable encodes a table in row groups of nearly the same length. If its device has no memory for that,
 // the host encodes them.
 func (e *parquetEncoder) writeTable(ctx context.Context, table *buffer.Buffer) (bool, error) {
-	w, ok := e.rowGroups.(*rowgroups.Writer)
-	if !ok {
+	if !e.flat {
 		return false, nil
 	}
 	rows, err := table.NumRows(ctx)
@@ -228,13 +210,13 @@ func (e *parquetEncoder) writeTable(ctx context.Context, table *buffer.Buffer) (
 		if i < groups {
 			p := &parts[i]
 			p.begin, p.end = int64(i)*rows/int64(groups), int64(i+1)*rows/int64(groups)
-			p.prepared.Go(func() { p.err = p.prepare(ctx, w, table) })
+			p.prepared.Go(func() { p.err = p.prepare(ctx, e.Writer, table) })
 		}
 		if i < rowgroups.GroupsAtOnce {
 			continue
 		}
 		if p := &parts[i-rowgroups.GroupsAtOnce]; err == nil {
-			err = p.write(ctx, w)
+			err = p.write(ctx, e.Writer)
 		} else {
 			p.drop()
 		}
@@ -330,50 +312,6 @@ func (e *parquetEncoder) release() {
 func (e *parquetEncoder) drop() {
 	e.release()
 	e.Abort()
-}
-
-// inParquet reports whether arrow-go writes a type to Parquet and reads it again.
-func inParquet(t arrow.DataType) bool {
-	switch t := t.(type) {
-	case *arrow.DictionaryType:
-		return slices.Contains([]arrow.Type{arrow.STRING, arrow.BINARY}, t.ValueType.ID())
-	case *arrow.StructType:
-		return t.NumFields() > 0
-	case *arrow.FixedSizeBinaryType:
-		return t.ByteWidth > 0
-	}
-	switch t.ID() {
-	case arrow.BOOL, arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64,
-		arrow.FLOAT32, arrow.FLOAT64, arrow.STRING, arrow.LARGE_STRING, arrow.BINARY, arrow.LARGE_BINARY, arrow.FIXED_SIZE_BINARY,
-		arrow.DATE32, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL128, arrow.DECIMAL256, arrow.LIST, arrow.MAP:
-		return true
-	}
-	return false
-}
-
-// holdsTypes checks the types of a schema and below.
-func holdsTypes(schema *arrow.Schema, holds func(arrow.DataType) bool) error {
-	for _, field := range schema.Fields() {
-		if refused := firstRefused(field.Type, holds); refused != nil {
-			return fmt.Errorf("column %q of %v: %v is not supported: cast or drop the column: %w", field.Name, field.Type, refused, ErrUnsupported)
-		}
-	}
-	return nil
-}
-
-// firstRefused returns the first type of a tree that is not held, or nil.
-func firstRefused(t arrow.DataType, holds func(arrow.DataType) bool) arrow.DataType {
-	if !holds(t) {
-		return t
-	}
-	if nested, ok := t.(arrow.NestedType); ok {
-		for _, field := range nested.Fields() {
-			if refused := firstRefused(field.Type, holds); refused != nil {
-				return refused
-			}
-		}
-	}
-	return nil
 }
 
 // unsupported adds the condition ErrUnsupported to an error about a type.

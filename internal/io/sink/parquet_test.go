@@ -216,6 +216,34 @@ func TestBytesOfRowGroups(t *testing.T) {
 	})
 }
 
+// Row groups of long lists have fewer rows, too: a list of ten numbers takes 4 + 10 * (4 + 2) bytes.
+func TestBytesOfListsInRowGroups(t *testing.T) {
+	defer sink.SetMostGroupBytes(1000)()
+	b := array.NewListBuilder(arrowmemory.DefaultAllocator, arrow.PrimitiveTypes.Int32)
+	for range 100 {
+		b.Append(true)
+		b.ValueBuilder().(*array.Int32Builder).AppendValues([]int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, nil)
+	}
+	wrapped, err := array.NewStructArray([]arrow.Array{b.NewArray()}, []string{"l"})
+	require.NoError(t, err)
+	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: wrapped.DataType()}}, nil), []arrow.Array{wrapped}, 100)
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	for groupRows, want := range map[int64]int{0: 7, 50: 2} {
+		reader, err := file.NewParquetReader(bytes.NewReader(written(t, m, record, sink.ParquetOptions{GroupRows: groupRows}, 1<<20)))
+		require.NoError(t, err)
+		require.Equal(t, want, reader.NumRowGroups(), "%d rows", groupRows)
+	}
+}
+
+// A table without columns keeps the number of its rows.
+func TestParquetWithoutColumns(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	data := written(t, m, array.NewRecord(arrow.NewSchema(nil, nil), nil, 3), sink.ParquetOptions{}, 2)
+	reader, err := file.NewParquetReader(bytes.NewReader(data))
+	require.NoError(t, err)
+	require.EqualValues(t, 3, reader.NumRows())
+}
+
 // readByArrow reads a file with arrow-go.
 func readByArrow(t require.TestingT, data []byte) arrow.Record {
 	parquetFile, err := file.NewParquetReader(bytes.NewReader(data))

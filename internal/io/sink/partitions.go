@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/internal/base/names"
 	"github.com/gpuframe/gpuframe/internal/io/hive"
@@ -238,4 +239,32 @@ func rowsOf(codes []int32, count int) [][]int {
 		lists[code] = append(lists[code], row)
 	}
 	return lists
+}
+
+// decoded returns the values of a dictionary array of text or binary values.
+func decoded(d *array.Dictionary) arrow.Array {
+	builder := array.NewBuilder(arrowmemory.DefaultAllocator, d.Dictionary().DataType())
+	defer builder.Release()
+	builder.Reserve(d.Len())
+	for row := range d.Len() {
+		at := -1
+		if d.IsValid(row) {
+			at = d.GetValueIndex(row)
+		}
+		switch values := d.Dictionary().(type) {
+		case *array.String:
+			if b := builder.(*array.StringBuilder); at < 0 || values.IsNull(at) {
+				b.AppendNull()
+			} else {
+				b.Append(values.Value(at))
+			}
+		case *array.Binary:
+			if b := builder.(*array.BinaryBuilder); at < 0 || values.IsNull(at) {
+				b.AppendNull()
+			} else {
+				b.Append(values.Value(at))
+			}
+		}
+	}
+	return builder.NewArray()
 }

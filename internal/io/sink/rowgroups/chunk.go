@@ -3,6 +3,7 @@ package rowgroups
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
@@ -11,15 +12,15 @@ import (
 const (
 	// defaultPageRows is the number of rows of a page.
 	defaultPageRows = 1 << 16
-	// mostPage is the length of a page's values in PLAIN, unless it has a single row.
+	// mostPage is the length of a page's values in PLAIN, and the number of values of lists in a page, unless it has a single row.
 	mostPage = 1 << 20
 )
 
 // page is a page of a column chunk: rows of it, and bytes that are not compressed.
 type page struct {
-	rows, values int
-	begin, end   int
-	bounds       bounds
+	rows, entries, values int
+	begin, end            int
+	bounds                bounds
 }
 
 // chunk is an encoded column chunk.
@@ -42,6 +43,9 @@ func (k *chunk) check() error {
 	for _, p := range k.pages {
 		if n := p.end - p.begin; n > math.MaxInt32 {
 			return fmt.Errorf("column %q has a value in a page of %d bytes, a page has at most %d: %w", k.leaf.name, n, math.MaxInt32, ErrValue)
+		}
+		if p.entries > math.MaxInt32 {
+			return fmt.Errorf("column %q has a list in a page of %d values, a page has at most %d: %w", k.leaf.name, p.entries, math.MaxInt32, ErrValue)
 		}
 	}
 	return nil
@@ -135,6 +139,9 @@ func longest(v pageValues, x *indexed, r rows, pageRows int) (n int) {
 	} else {
 		n = v.length(0, r.valid)
 	}
+	if r.levels != nil {
+		n += r.count / 8 * (bits.Len8(r.levels.leaf.mostDefinition) + bits.Len8(r.levels.leaf.mostRepetition))
+	}
 	return n + n/64 + r.count/8 + (r.count/pageRows+1)*64
 }
 
@@ -150,23 +157,31 @@ func encodePages(c *leaf, encoding int, v pageValues, x *indexed, r rows, pageRo
 	if x != nil {
 		k.appendDictionary(x)
 	}
-	row, at := 0, 0 // the rows before, the values before
-	length := func(from, end int) int {
-		if x != nil {
-			return 0
+	entry, at := 0, 0 // the entries before, the values before
+	length := func(from, end int) (n int) {
+		from, end = r.entry(from), r.entry(end)
+		if r.levels != nil {
+			n = end - from
 		}
-		begin := at + r.validIn(row, from)
-		return v.length(begin, begin+r.validIn(from, end))
+		if x != nil {
+			return n
+		}
+		begin := at + r.validIn(entry, from)
+		return max(n, v.length(begin, begin+r.validIn(from, end)))
 	}
-	dividePages(r.count, pageRows, length, func(from, end int) {
-		p := page{rows: end - from, values: r.validIn(from, end), begin: len(k.raw)}
-		if c.optional {
-			k.raw = appendLevels(k.raw, r.validity, from, p.rows, p.values)
+	dividePages(r.number(), pageRows, length, func(from, end int) {
+		p := page{rows: end - from, begin: len(k.raw)}
+		from, end = r.entry(from), r.entry(end)
+		p.entries, p.values = end-from, r.validIn(from, end)
+		if r.levels != nil {
+			k.raw = r.levels.appendPage(k.raw, from, end)
+		} else if c.optional {
+			k.raw = appendLevels(k.raw, r.validity, from, p.entries, p.values)
 		}
 		k.appendValues(v, x, at, at+p.values, s)
 		p.end = len(k.raw)
 		p.bounds = boundsOf(c, v, x, at, at+p.values)
-		row, at = end, at+p.values
+		entry, at = end, at+p.values
 		k.pages = append(k.pages, p)
 	})
 	k.summarize()

@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -113,7 +112,7 @@ func TestRowGroupsInFlight(t *testing.T) {
 		b.AppendValues([]int64{1, 2, 3}, nil)
 		record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, nil), []arrow.Array{b.NewArray()}, 3)
 		to := blockedWriter{make(chan struct{})}
-		w, err := NewWriter(to, record.Schema(), Options{Codec: compress.Codecs.Zstd, Properties: parquet.NewWriterProperties()})
+		w, err := NewWriter(to, record.Schema(), Options{Codec: compress.Codecs.Zstd})
 		require.NoError(t, err)
 		defer w.Abort()
 		var taken atomic.Int64

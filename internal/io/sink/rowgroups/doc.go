@@ -1,5 +1,12 @@
-// Package rowgroups encodes columns as column chunks of Parquet files, and writes the files. Columns are
-// flat: no lists, no structs.
+// Package rowgroups encodes columns as column chunks of Parquet files, and writes the files.
+//
+// # Nested columns
+//
+// A column of lists, maps and structs has a column chunk for each of its leaves. A shredder follows the
+// way from the column's arrays to those of a leaf, and divides the rows into entries with levels. Ranges
+// of elements are visited, not elements; nulls and empty lists are entries without a value. Elements that
+// nothing refers to, such as those of lists that are null, are left out. The values then are encoded as
+// those of a flat column. Pages begin with rows. Devices encode flat columns only.
 //
 // # Encodings
 //
@@ -19,7 +26,8 @@
 // Pages are compressed by all processors, while the next row group is encoded, and written in order. A
 // column chunk that compression does not make smaller stays without. Every page has a checksum. Every
 // column chunk has statistics, an offset index, and a column index, if each page has bounds; a Bloom
-// filter if the options name the column. The schema in the footer is that of arrow-go's writer.
+// filter if the options name the column. The schema in the footer is that of arrow-go's package pqarrow,
+// which is not used: it needs the packages of Arrow Flight.
 //
 // # Ownership, thread safety
 //

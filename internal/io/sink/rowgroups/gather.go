@@ -19,13 +19,35 @@ var ErrValue = errors.New("the file cannot hold the value")
 
 // rows are the rows of a column chunk.
 type rows struct {
+	// count is the number of entries: of rows, or those of levels. valid ones are values.
 	count, valid int
 	// validity is a bitmap, or nil if all are valid.
 	validity []byte
+	// levels are nil in flat columns.
+	levels *levels
 }
 
-// validBefore returns the number of valid rows in a range.
+// number returns the number of rows.
+func (r *rows) number() int {
+	if r.levels == nil || r.levels.starts == nil {
+		return r.count
+	}
+	return len(r.levels.starts) - 1
+}
+
+// entry returns the entry that a row begins with.
+func (r *rows) entry(row int) int {
+	if r.levels == nil || r.levels.starts == nil {
+		return row
+	}
+	return r.levels.starts[row]
+}
+
+// validIn returns the number of valid entries in a range.
 func (r *rows) validIn(from, end int) int {
+	if r.levels != nil {
+		return r.levels.valuesIn(from, end)
+	}
 	if r.validity == nil {
 		return end - from
 	}
@@ -120,12 +142,16 @@ type scratch struct {
 	table   []uint32
 	offsets []int64
 	data    []byte
+	// Those of the leaves of nested columns.
+	definitions, repetitions []uint8
+	starts                   []int
+	spans                    []span
 	// body is a compressed page.
 	body []byte
 }
 
 // gather returns the values of the arrays of a column chunk, in their memory or that of s.
-func gather(c *leaf, parts []arrow.Array, r rows, s *scratch) (values, error) {
+func gather(c *leaf, parts []part, r rows, s *scratch) (values, error) {
 	switch c.physical {
 	case parquet.Types.Boolean:
 		return gatherFlags(parts, r), nil
@@ -141,7 +167,7 @@ func gather(c *leaf, parts []arrow.Array, r rows, s *scratch) (values, error) {
 	return gatherTexts(c, parts, r, s), nil
 }
 
-func gatherFlags(parts []arrow.Array, r rows) values {
+func gatherFlags(parts []part, r rows) values {
 	v := flags{make([]byte, (r.valid+7)/8), r.valid}
 	at := 0
 	for _, part := range parts {
@@ -149,7 +175,7 @@ func gatherFlags(parts []arrow.Array, r rows) values {
 			continue
 		}
 		bits, offset := part.Data().Buffers()[1].Bytes(), part.Data().Offset()
-		eachRun(part, func(from, end int) {
+		part.eachRun(func(from, end int) {
 			bitutil.CopyBitmap(bits, offset+from, end-from, v.bits, at)
 			at += end - from
 		})
@@ -167,16 +193,16 @@ func elements[T arrow.FixedWidthType](a arrow.Array) []T {
 }
 
 // gatherNumbers returns the numbers of arrays.
-func gatherNumbers[T word](c *leaf, parts []arrow.Array, r rows, to *[]T) ([]T, error) {
-	if len(parts) == 1 && r.validity == nil && sameWords(c, parts[0]) {
-		return elements[T](parts[0]), nil
+func gatherNumbers[T word](c *leaf, parts []part, r rows, to *[]T) ([]T, error) {
+	if len(parts) == 1 && parts[0].isWhole() && sameWords(c, parts[0].Array) {
+		return elements[T](parts[0].Array), nil
 	}
 	all := resized(*to, r.valid)[:0]
 	*to = all
 	var err error
 	for _, part := range parts {
-		convert := converter[T](c, part)
-		eachRun(part, func(from, end int) {
+		convert := converter[T](c, part.Array)
+		part.eachRun(func(from, end int) {
 			if err == nil {
 				all, err = convert(all, from, end)
 			}
@@ -268,9 +294,9 @@ func errDigits(c *leaf, text string) error {
 }
 
 // gatherFixed returns values of FIXED_LEN_BYTE_ARRAY.
-func gatherFixed(c *leaf, parts []arrow.Array, r rows, s *scratch) (values, error) {
+func gatherFixed(c *leaf, parts []part, r rows, s *scratch) (values, error) {
 	v := &texts{width: c.width, count: r.valid, order: c.order}
-	if len(parts) == 1 && r.validity == nil && sameWords(c, parts[0]) && c.dataType.ID() == arrow.FIXED_SIZE_BINARY {
+	if len(parts) == 1 && parts[0].isWhole() && sameWords(c, parts[0].Array) && c.dataType.ID() == arrow.FIXED_SIZE_BINARY {
 		a := parts[0]
 		v.data = a.Data().Buffers()[1].Bytes()[a.Data().Offset()*c.width:][:a.Len()*c.width]
 		return v, nil
@@ -278,9 +304,9 @@ func gatherFixed(c *leaf, parts []arrow.Array, r rows, s *scratch) (values, erro
 	v.data = s.data[:0]
 	var err error
 	for _, part := range parts {
-		eachRun(part, func(from, end int) {
+		part.eachRun(func(from, end int) {
 			if err == nil {
-				v.data, err = appendFixed(v.data, c, part, from, end)
+				v.data, err = appendFixed(v.data, c, part.Array, from, end)
 			}
 		})
 	}

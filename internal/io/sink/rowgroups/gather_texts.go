@@ -6,7 +6,7 @@ import (
 )
 
 // gatherTexts returns the texts of arrays, with dictionaries or without.
-func gatherTexts(c *leaf, parts []arrow.Array, r rows, s *scratch) values {
+func gatherTexts(c *leaf, parts []part, r rows, s *scratch) values {
 	v := &texts{count: r.valid, order: c.order, isUTF8: c.isUTF8}
 	v.offsets = append(resized(s.offsets, r.valid+1)[:0], 0)
 	if len(parts) == 1 {
@@ -24,12 +24,14 @@ func gatherTexts(c *leaf, parts []arrow.Array, r rows, s *scratch) values {
 			v.data = append(v.data, data...)
 			continue
 		}
-		for i := range part.Len() {
-			if text, ok := textAt(part, i); ok {
-				v.data = append(v.data, text...)
-				v.offsets = append(v.offsets, int64(len(v.data)))
+		part.eachRun(func(from, end int) {
+			for i := from; i < end; i++ {
+				if text, ok := textAt(part.Array, i); ok {
+					v.data = append(v.data, text...)
+					v.offsets = append(v.offsets, int64(len(v.data)))
+				}
 			}
-		}
+		})
 	}
 	s.offsets, s.data = v.offsets, v.data
 	return v
@@ -42,20 +44,23 @@ type binaryArray interface {
 	ValueBytes() []byte
 }
 
-// contiguous returns the bytes of an array, if nulls have none.
-func contiguous(a arrow.Array) ([]byte, bool) {
-	b, ok := a.(binaryArray)
-	if !ok || a.Len() == 0 {
+// contiguous returns the bytes of the values of an array, if nothing is between them.
+func contiguous(p part) ([]byte, bool) {
+	b, ok := p.Array.(binaryArray)
+	if !ok || p.Len() == 0 {
 		return nil, false
 	}
-	if a.NullN() > 0 {
-		for i := range a.Len() {
-			if a.IsNull(i) && endOf(b, i) > b.ValueOffset64(i) {
-				return nil, false
-			}
-		}
+	extent := p.extent()
+	last := extent.from // the end of the run before
+	p.eachRun(func(from, end int) {
+		ok = ok && (from == last || b.ValueOffset64(last) == b.ValueOffset64(from))
+		last = end
+	})
+	if !ok || last < extent.end && b.ValueOffset64(last) < endOf(b, extent.end-1) {
+		return nil, false
 	}
-	return b.ValueBytes(), true
+	first := b.ValueOffset64(0)
+	return b.ValueBytes()[b.ValueOffset64(extent.from)-first : endOf(b, extent.end-1)-first], true
 }
 
 // endOf returns the offset of the end of a text.
@@ -68,19 +73,19 @@ func endOf(a binaryArray, i int) int64 {
 }
 
 // appendOffsets appends the ends of the valid texts of a contiguous array. The first one begins at start.
-func appendOffsets(to *[]int64, a arrow.Array, start int64) {
-	offset := a.Data().Offset()
-	if id := a.DataType().ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY {
-		appendEnds(to, a, arrow.GetData[int64](a.Data().Buffers()[1].Bytes())[offset:offset+a.Len()+1], start)
+func appendOffsets(to *[]int64, p part, start int64) {
+	offset := p.Data().Offset()
+	if id := p.DataType().ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY {
+		appendEnds(to, p, arrow.GetData[int64](p.Data().Buffers()[1].Bytes())[offset:offset+p.Len()+1], start)
 	} else {
-		appendEnds(to, a, arrow.GetData[int32](a.Data().Buffers()[1].Bytes())[offset:offset+a.Len()+1], start)
+		appendEnds(to, p, arrow.GetData[int32](p.Data().Buffers()[1].Bytes())[offset:offset+p.Len()+1], start)
 	}
 }
 
-func appendEnds[T int32 | int64](to *[]int64, a arrow.Array, offsets []T, start int64) {
+func appendEnds[T int32 | int64](to *[]int64, p part, offsets []T, start int64) {
 	ends := *to
-	start -= int64(offsets[0])
-	eachRun(a, func(from, end int) {
+	start -= int64(offsets[p.extent().from])
+	p.eachRun(func(from, end int) {
 		for _, offset := range offsets[from+1 : end+1] {
 			ends = append(ends, int64(offset)+start)
 		}
@@ -90,7 +95,7 @@ func appendEnds[T int32 | int64](to *[]int64, a arrow.Array, offsets []T, start 
 
 // indexCoded returns the texts of arrays with dictionaries as indices of a common one, if these are shorter
 // than the texts.
-func indexCoded(c *leaf, parts []arrow.Array, r rows, s *scratch) *indexed {
+func indexCoded(c *leaf, parts []part, r rows, s *scratch) *indexed {
 	if !c.dictionary || r.valid == 0 || !allCoded(parts) {
 		return nil
 	}
@@ -99,7 +104,7 @@ func indexCoded(c *leaf, parts []arrow.Array, r rows, s *scratch) *indexed {
 	s.indices = resized(s.indices, r.valid)[:0]
 	length := r.valid
 	for _, part := range parts {
-		d := part.(*array.Dictionary)
+		d := part.Array.(*array.Dictionary)
 		numbers := make([]int64, d.Dictionary().Len()) // of the texts, from 1 on
 		for i := range d.Len() {
 			if isNull(d, i) {
@@ -124,9 +129,9 @@ func indexCoded(c *leaf, parts []arrow.Array, r rows, s *scratch) *indexed {
 	return x.sorted(s.indices, like)
 }
 
-func allCoded(parts []arrow.Array) bool {
+func allCoded(parts []part) bool {
 	for _, part := range parts {
-		if _, ok := part.(*array.Dictionary); !ok {
+		if _, ok := part.Array.(*array.Dictionary); !ok {
 			return false
 		}
 	}

@@ -6,11 +6,18 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/schema"
 )
 
-// leaf describes a column of a file.
+// leaf describes a column chunk's part of the schema.
 type leaf struct {
-	name     string
-	dataType arrow.DataType // of its arrays
-	physical parquet.Type
+	// name is the path of the leaf in the file, with points between its parts.
+	name  string
+	parts []string
+	// column is the number of the column of records, and path the way to the leaf, or nil in a flat column.
+	column int
+	path   []step
+	// mostDefinition and mostRepetition are the greatest levels.
+	mostDefinition, mostRepetition uint8
+	dataType                       arrow.DataType // of its arrays
+	physical                       parquet.Type
 	// width is the length of a value: 4, 8, that of FIXED_LEN_BYTE_ARRAY, or 0.
 	width    int
 	optional bool
@@ -23,7 +30,8 @@ type leaf struct {
 
 // newLeaf describes a leaf of a file's schema, with arrays of a type.
 func newLeaf(about *schema.Column, t arrow.DataType) leaf {
-	c := leaf{name: about.Name(), dataType: t, physical: about.PhysicalType(), optional: about.MaxDefinitionLevel() > 0}
+	c := leaf{name: about.Path(), parts: about.ColumnPath(), dataType: t, physical: about.PhysicalType(), optional: about.MaxDefinitionLevel() > 0,
+		mostDefinition: uint8(about.MaxDefinitionLevel()), mostRepetition: uint8(about.MaxRepetitionLevel())}
 	unsigned := about.SortOrder() == schema.SortUNSIGNED
 	if unsigned {
 		c.order = orderUnsigned

@@ -77,7 +77,7 @@ func newStoredChunk(c *groupChunk, codec compress.Compression, begin int64) *sto
 	}
 	for i, p := range k.pages {
 		at := begin + k.compressed
-		k.place(pageHeader(pages.DataPage, k.encoding, p.rows, p, bodies[i]), p, bodies[i])
+		k.place(pageHeader(pages.DataPage, k.encoding, p.entries, p, bodies[i]), p, bodies[i])
 		k.places = append(k.places, pagePlace{at, begin + k.compressed - at})
 	}
 	if k.hasIndex() {
@@ -140,7 +140,7 @@ func (k *storedChunk) encodeColumnIndex() []byte {
 	t.list(2, typeBinary, len(k.pages), func(i int) { t.data = appendBinary(t.data, k.pages[i].bounds.low.value) })
 	t.list(3, typeBinary, len(k.pages), func(i int) { t.data = appendBinary(t.data, k.pages[i].bounds.high.value) })
 	t.int32(4, k.boundaryOrder())
-	t.list(5, typeInt64, len(k.pages), func(i int) { t.varint(int64(k.pages[i].rows - k.pages[i].values)) })
+	t.list(5, typeInt64, len(k.pages), func(i int) { t.varint(int64(k.pages[i].entries - k.pages[i].values)) })
 	t.end()
 	return t.data
 }
@@ -207,7 +207,7 @@ func (k *storedChunk) appendMetadata(t *thrift) {
 	}
 	t.int32(1, int64(k.leaf.physical))
 	t.list(2, typeInt32, len(encodings), func(i int) { t.varint(int64(encodings[i])) })
-	t.list(3, typeBinary, 1, func(int) { t.data = appendBinary(t.data, []byte(k.leaf.name)) })
+	t.list(3, typeBinary, len(k.leaf.parts), func(i int) { t.data = appendBinary(t.data, []byte(k.leaf.parts[i])) })
 	t.int32(4, int64(k.codec))
 	t.int64(5, int64(k.rows.count))
 	t.int64(6, k.uncompressed)

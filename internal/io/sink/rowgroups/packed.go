@@ -8,7 +8,7 @@ import (
 )
 
 // appendBits appends numbers of a few bits, and fills the last byte with zeros.
-func appendBits[T word](to []byte, values []T, width int) []byte {
+func appendBits[T uint8 | word](to []byte, values []T, width int) []byte {
 	var filled int
 	var last uint64
 	for _, v := range values {
@@ -40,9 +40,14 @@ func appendIndices(to []byte, indices []uint32, width int) []byte {
 	if allEqual(indices) {
 		return appendRun(to, len(indices), indices[0], width)
 	}
-	to = binary.AppendUvarint(to, packedHead(len(indices)))
-	end := len(to) + packedBytes(len(indices), width)
-	to = appendBits(to, indices, width)
+	return appendPacked(to, indices, width)
+}
+
+// appendPacked appends a run of numbers of a few bits.
+func appendPacked[T uint8 | word](to []byte, numbers []T, width int) []byte {
+	to = binary.AppendUvarint(to, packedHead(len(numbers)))
+	end := len(to) + packedBytes(len(numbers), width)
+	to = appendBits(to, numbers, width)
 	for len(to) < end {
 		to = append(to, 0)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
@@ -11,13 +12,39 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// RecordBytes returns the memory of the values of a record. It counts dictionaries and lists as nothing.
+// RecordBytes returns the memory of the values of a record, and of the levels of values within lists. It counts dictionaries as
+// nothing.
 func RecordBytes(record arrow.Record) (bytes int64) {
 	for _, a := range record.Columns() {
-		bytes += fixedBytes(a.DataType(), a.Len())
-		if text, ok := a.(binaryArray); ok && a.Len() > 0 {
-			bytes += endOf(text, a.Len()-1) - text.ValueOffset64(0)
+		bytes += arrayBytes(a, 0)
+	}
+	return bytes
+}
+
+// levelBytes is the memory of the levels of an entry.
+const levelBytes = 2
+
+// arrayBytes returns the memory of an array with some more bytes for each value.
+func arrayBytes(a arrow.Array, more int) (bytes int64) {
+	switch a := a.(type) {
+	case *array.Struct:
+		for i := range a.NumField() {
+			bytes += arrayBytes(a.Field(i), more)
 		}
+		return bytes
+	case array.ListLike:
+		if a.Len() == 0 {
+			return 0
+		}
+		from, _ := a.ValueOffsets(0)
+		_, end := a.ValueOffsets(a.Len() - 1)
+		elements := array.NewSlice(a.ListValues(), from, end)
+		defer elements.Release()
+		return fixedBytes(a.DataType(), a.Len()) + arrayBytes(elements, levelBytes)
+	}
+	bytes = fixedBytes(a.DataType(), a.Len()) + int64(more*a.Len())
+	if text, ok := a.(binaryArray); ok && a.Len() > 0 {
+		bytes += endOf(text, a.Len()-1) - text.ValueOffset64(0)
 	}
 	return bytes
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
@@ -34,10 +33,8 @@ type Options struct {
 	NoDictionaries, OldEncodings bool
 	// Bloom has the names of columns with Bloom filters.
 	Bloom []string
-	// UUIDs are the places of columns of 16 bytes that are marked as those of UUIDs.
-	UUIDs []int
-	// Properties are those of the schema in the footer.
-	Properties *parquet.WriterProperties
+	// FieldIDs are the IDs of the columns, in their order. Nil means none.
+	FieldIDs []FieldID
 }
 
 const (
@@ -135,32 +132,22 @@ func NewWriter(to io.Writer, schema *arrow.Schema, o Options) (*Writer, error) {
 	return w, nil
 }
 
-// describe reads the schema from a file that arrow-go writes.
-func (w *Writer) describe(schema *arrow.Schema) error {
-	var empty bytes.Buffer
-	writer, err := pqarrow.NewFileWriter(schema, &empty, w.options.Properties, pqarrow.NewArrowWriterProperties())
-	if err == nil {
-		err = writer.Close()
-	}
+// describe makes the footer of a file without rows, and describes the leaves.
+func (w *Writer) describe(s *arrow.Schema) error {
+	properties := parquet.NewWriterProperties(parquet.WithCreatedBy(createdBy))
+	about, err := fileSchema(s, w.options.FieldIDs, properties)
 	if err != nil {
 		return err
 	}
-	if w.footer, err = pages.Footer(bytes.NewReader(empty.Bytes()), int64(empty.Len())); err != nil {
+	if w.leaves, err = leavesOf(s, about); err != nil {
 		return err
 	}
-	if len(w.options.UUIDs) > 0 {
-		if w.footer, err = withUUIDs(w.footer, w.options.UUIDs); err != nil {
-			return err
-		}
-	}
-	leaves, err := pqarrow.ToParquet(schema, w.options.Properties, pqarrow.NewArrowWriterProperties())
-	if err != nil {
+	if w.footer, err = emptyFooter(about, s.Metadata(), properties); err != nil {
 		return err
 	}
-	for i, field := range schema.Fields() {
-		c := newLeaf(leaves.Column(i), field.Type)
-		c.dictionary, c.plain, c.bloom = !w.options.NoDictionaries, w.options.OldEncodings, slices.Contains(w.options.Bloom, field.Name)
-		w.leaves = append(w.leaves, c)
+	for i := range w.leaves {
+		c := &w.leaves[i]
+		c.dictionary, c.plain, c.bloom = !w.options.NoDictionaries, w.options.OldEncodings, slices.Contains(w.options.Bloom, s.Field(c.column).Name)
 	}
 	return nil
 }
@@ -225,12 +212,17 @@ func (w *Writer) Write(ctx context.Context, records []arrow.Record) error {
 	}
 	g := &RowGroup{rows: rows, encoders: make([]encoder, len(w.leaves))}
 	for i := range g.encoders {
-		parts := make([]arrow.Array, len(records))
-		for p, record := range records {
-			parts[p] = record.Column(i)
-			parts[p].Retain()
+		c := &w.leaves[i]
+		arrays := make([]arrow.Array, len(records))
+		for n, record := range records {
+			arrays[n] = record.Column(c.column)
+			arrays[n].Retain()
 		}
-		g.encoders[i] = &arrayEncoder{&w.leaves[i], parts}
+		if c.path != nil {
+			g.encoders[i] = newNestedEncoder(c, arrays)
+		} else {
+			g.encoders[i] = &arrayEncoder{c, arrays}
+		}
 	}
 	return w.WriteGroup(ctx, g)
 }
@@ -258,29 +250,34 @@ type encoder interface {
 	release()
 }
 
-// arrayEncoder encodes arrays.
+// arrayEncoder encodes arrays of a flat column.
 type arrayEncoder struct {
-	leaf  *leaf
-	parts []arrow.Array
+	leaf   *leaf
+	arrays []arrow.Array
 }
 
 func (e *arrayEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, error) {
-	r, err := gatherRows(e.leaf, e.parts)
+	r, err := gatherRows(e.leaf, e.arrays)
 	if err != nil {
 		return nil, err
 	}
-	if x := indexCoded(e.leaf, e.parts, r, s); x != nil {
-		return encodePages(e.leaf, pages.RLEDictionary, nil, x, r, pageRows, raw, s), nil
+	return encodeParts(e.leaf, partsOf(e.arrays), r, pageRows, raw, s)
+}
+
+// encodeParts encodes a column chunk of arrays.
+func encodeParts(c *leaf, parts []part, r rows, pageRows int, raw []byte, s *scratch) (*chunk, error) {
+	if x := indexCoded(c, parts, r, s); x != nil {
+		return encodePages(c, pages.RLEDictionary, nil, x, r, pageRows, raw, s), nil
 	}
-	v, err := gather(e.leaf, e.parts, r, s)
+	v, err := gather(c, parts, r, s)
 	if err != nil {
 		return nil, err
 	}
-	return encode(e.leaf, v, r, pageRows, raw, s), nil
+	return encode(c, v, r, pageRows, raw, s), nil
 }
 
 func (e *arrayEncoder) release() {
-	release.Arrow(e.parts)
+	release.Arrow(e.arrays)
 }
 
 // WriteGroup is [Writer.Write] of a row group, which it releases.
@@ -324,7 +321,7 @@ func (w *Writer) encoded(i int, e encoder) (*chunk, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.rows.validity = nil
+	k.rows.validity, k.rows.levels = nil, nil
 	return k, k.check()
 }
 

@@ -1,0 +1,136 @@
+package rowgroups
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+	"github.com/apache/arrow/go/v17/parquet/schema"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
+)
+
+// leafTypes are the types of values that a file has, with the parameters that matter.
+func leafTypes() []arrow.DataType {
+	types := []arrow.DataType{
+		arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64,
+		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
+		arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString,
+		arrow.BinaryTypes.Binary, arrow.BinaryTypes.LargeBinary, &arrow.FixedSizeBinaryType{ByteWidth: 5}, &arrow.FixedSizeBinaryType{ByteWidth: 16},
+		arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time32s, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us, arrow.FixedWidthTypes.Time64ns,
+	}
+	for _, unit := range []arrow.TimeUnit{arrow.Second, arrow.Millisecond, arrow.Microsecond, arrow.Nanosecond} {
+		types = append(types, &arrow.TimestampType{Unit: unit}, &arrow.TimestampType{Unit: unit, TimeZone: "Europe/Oslo"})
+	}
+	for _, digits := range []int32{1, 9, 10, 18, 19, 38} {
+		types = append(types, &arrow.Decimal128Type{Precision: digits, Scale: digits / 2}, &arrow.Decimal256Type{Precision: 2 * digits, Scale: 2 * digits})
+	}
+	return types
+}
+
+// drawType draws a type of a few levels.
+func drawType(r *rapid.T, depth int) arrow.DataType {
+	kind := 0
+	if depth > 0 {
+		kind = rapid.IntRange(0, 4).Draw(r, "kind")
+	}
+	switch kind {
+	case 2:
+		return arrow.ListOfField(drawField(r, "item", depth-1))
+	case 3:
+		m := arrow.MapOf(drawType(r, 0), drawType(r, depth-1))
+		m.SetItemNullable(rapid.Bool().Draw(r, "nullable values"))
+		return m
+	case 4:
+		fields := make([]arrow.Field, rapid.IntRange(1, 3).Draw(r, "fields"))
+		for i := range fields {
+			fields[i] = drawField(r, fmt.Sprintf("f%d", i), depth-1)
+		}
+		return arrow.StructOf(fields...)
+	}
+	return rapid.SampledFrom(leafTypes()).Draw(r, "type")
+}
+
+func drawField(r *rapid.T, name string, depth int) arrow.Field {
+	field := arrow.Field{Name: name, Type: drawType(r, depth), Nullable: rapid.Bool().Draw(r, "nullable")}
+	if text := rapid.SampledFrom([]string{"", "", "7", "-1", "x"}).Draw(r, "ID"); text != "" {
+		field.Metadata = arrow.NewMetadata([]string{fieldIDKey}, []string{text})
+	}
+	return field
+}
+
+// A file without rows has the footer that arrow-go's writer gives it.
+func TestFootersAreThoseOfArrow(t *testing.T) {
+	property.Check(t, func(r *rapid.T) {
+		var fields []arrow.Field
+		for i := range rapid.IntRange(1, 4).Draw(r, "columns") {
+			fields = append(fields, drawField(r, fmt.Sprintf("c%d", i), 3))
+		}
+		entries := arrow.NewMetadata([]string{"a", "broken", "b"}, []string{"1", "\xff", "2"})
+		s := arrow.NewSchema(fields, &entries)
+		properties := parquet.NewWriterProperties(parquet.WithCreatedBy(createdBy), parquet.WithStoreDecimalAsInteger(true))
+		want, err := pqarrow.ToParquet(s, properties, pqarrow.NewArrowWriterProperties())
+		require.NoError(r, err)
+		got, err := fileSchema(s, nil, properties)
+		require.NoError(r, err)
+		require.Equal(r, want.String(), got.String())
+		require.Equal(r, schema.ToThrift(want.Root()), schema.ToThrift(got.Root()))
+
+		var file bytes.Buffer
+		writer, err := pqarrow.NewFileWriter(s, &file, properties, pqarrow.NewArrowWriterProperties())
+		require.NoError(r, err)
+		require.NoError(r, writer.Close())
+		wantFooter, err := pages.Footer(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		require.NoError(r, err)
+		gotFooter, err := emptyFooter(got, s.Metadata(), properties)
+		require.NoError(r, err)
+		require.Equal(r, wantFooter, gotFooter)
+	})
+}
+
+// IDs of the options replace those of metadata, and mark UUIDs.
+func TestFieldIDsOfTheOptions(t *testing.T) {
+	uuids := arrow.Field{Name: "u", Type: &arrow.FixedSizeBinaryType{ByteWidth: 16}, Metadata: arrow.NewMetadata([]string{fieldIDKey}, []string{"9"})}
+	s := arrow.NewSchema([]arrow.Field{uuids, {Name: "l", Type: arrow.ListOf(arrow.StructOf(uuids, uuids))}}, nil)
+	got, err := fileSchema(s, []FieldID{{ID: 1, UUID: true}, {ID: 2, Members: []FieldID{{ID: 3, Members: []FieldID{{UUID: true}, {ID: 4}}}}}}, parquet.NewWriterProperties())
+	require.NoError(t, err)
+	var ids []int32
+	var types []string
+	for i := range got.NumColumns() {
+		ids, types = append(ids, got.Column(i).SchemaNode().FieldID()), append(types, got.Column(i).LogicalType().String())
+	}
+	require.Equal(t, []int32{1, 9, 4}, ids)
+	require.Equal(t, []string{"UUID", "UUID", "None"}, types)
+	list := got.Root().Field(1).(*schema.GroupNode)
+	require.EqualValues(t, 2, list.FieldID())
+	require.EqualValues(t, 3, list.Field(0).(*schema.GroupNode).Field(0).FieldID())
+}
+
+// Types that a file does not have are refused.
+func TestTypesThatAreRefused(t *testing.T) {
+	refused := 0
+	types := append(arraytest.AllTypes(), &arrow.Decimal128Type{Precision: 5, Scale: -1}, &arrow.Decimal128Type{Precision: 5, Scale: 6}, &arrow.Decimal256Type{})
+	for _, dataType := range types {
+		s := arrow.NewSchema([]arrow.Field{{Name: "a", Type: dataType, Nullable: true}}, nil)
+		if _, err := fileSchema(s, nil, parquet.NewWriterProperties()); err != nil {
+			require.ErrorIs(t, err, arrow.ErrNotImplemented, "%v", dataType)
+			refused++
+		}
+	}
+	require.Greater(t, refused, 20)
+	require.Less(t, refused, len(types)-15)
+}
+
+func TestBytesOfDigits(t *testing.T) {
+	for digits := 1; digits <= 76; digits++ {
+		require.Equal(t, int(pqarrow.DecimalSize(int32(digits))), bytesOfDigits(digits), strconv.Itoa(digits))
+	}
+}
