@@ -69,10 +69,10 @@ func (d *groupDecoder) nested(i int) *pages.Nested {
 	}
 	columns := d.group.footer.metadata.Schema
 	place := columns.Root().FieldIndexByField(columns.ColumnRoot(d.leaves[i][0]))
-	if place < 0 || place >= len(d.reader.Manifest.Fields) {
+	if place < 0 || place >= len(d.group.footer.fields) {
 		return nil
 	}
-	tree, err := pages.NewNested(&d.reader.Manifest.Fields[place], field.Type)
+	tree, err := pages.NewNested(d.group.footer.fields[place], field.Type)
 	if err != nil {
 		return nil
 	}

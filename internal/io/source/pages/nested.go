@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/parquetschema"
 )
 
 // Nested is a column of lists and structs, or a part of one: a list, a struct or values. Each value, and each list or struct
@@ -32,14 +33,13 @@ type Nested struct {
 // # Errors
 //
 // An error wraps [ErrOther]: the type is another one than lists, maps, structs and values.
-func NewNested(field *pqarrow.SchemaField, t arrow.DataType) (*Nested, error) {
+func NewNested(field parquetschema.Field, t arrow.DataType) (*Nested, error) {
 	leaves := 0
-	return newNested(field, t, field.Field.Nullable, &leaves)
+	return newNested(field, t, &leaves)
 }
 
-func newNested(field *pqarrow.SchemaField, t arrow.DataType, nullable bool, leaves *int) (*Nested, error) {
-	levels := field.LevelInfo
-	n := &Nested{Type: t, Nullable: nullable, Definition: int(levels.DefLevel), Depth: int(levels.RepLevel), Leaf: -1, Column: -1}
+func newNested(field parquetschema.Field, t arrow.DataType, leaves *int) (*Nested, error) {
+	n := &Nested{Type: t, Nullable: field.Nullable, Definition: field.Definition, Depth: field.Repetition, Leaf: -1, Column: -1}
 	var children []arrow.DataType
 	switch t := t.(type) {
 	case *arrow.ListType:
@@ -54,7 +54,7 @@ func newNested(field *pqarrow.SchemaField, t arrow.DataType, nullable bool, leav
 		if len(field.Children) > 0 || arrow.IsNested(t.ID()) {
 			return nil, fmt.Errorf("%v: %w", t, ErrOther)
 		}
-		n.Leaf, n.Column, n.Nullable = *leaves, field.ColIndex, levels.DefLevel > levels.RepeatedAncestorDefLevel
+		n.Leaf, n.Column, n.Nullable = *leaves, field.Leaf, field.Definition > field.Ancestor
 		*leaves++
 		return n, nil
 	}
@@ -65,12 +65,12 @@ func newNested(field *pqarrow.SchemaField, t arrow.DataType, nullable bool, leav
 		n.Definition, n.Depth, n.Element = n.Definition-1, n.Depth-1, n.Definition
 	}
 	for i, child := range children {
-		part, err := newNested(&field.Children[i], child, field.Children[i].Field.Nullable, leaves)
+		part, err := newNested(field.Children[i], child, leaves)
 		if err != nil {
 			return nil, err
 		}
 		n.Children = append(n.Children, part)
-		if t.ID() == arrow.STRUCT && levels.DefLevel > levels.RepeatedAncestorDefLevel && part.hasList() {
+		if t.ID() == arrow.STRUCT && field.Definition > field.Ancestor && part.hasList() {
 			n.Nullable = true
 		}
 	}
