@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 
@@ -280,6 +282,33 @@ func (f *footer) check() error {
 		}
 	}
 	return nil
+}
+
+// startOf returns the place of the first page of a column chunk.
+func (f *footer) startOf(rowGroup, leaf int) int64 {
+	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].MetaData
+	start := chunk.GetDataPageOffset()
+	if chunk.IsSetDictionaryPageOffset() && chunk.GetDictionaryPageOffset() > 0 {
+		start = min(start, chunk.GetDictionaryPageOffset())
+	}
+	return start
+}
+
+// chunk describes a column chunk, whose values are read as a type.
+func (f *footer) chunk(rowGroup, leaf int, t arrow.DataType) pages.Flat {
+	about, column := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].GetMetaData(), f.metadata.Schema.Column(leaf)
+	return pages.Flat{
+		Column: pages.Column{
+			Codec: compress.Compression(about.GetCodec()), Values: about.GetNumValues(),
+			MaxDefinition: column.MaxDefinitionLevel(), MaxRepetition: column.MaxRepetitionLevel(),
+		},
+		Physical: column.PhysicalType(), Width: column.TypeLength(), Type: t,
+	}
+}
+
+// isInstant reports whether a column of the file has timestamps of 96 bits.
+func (f *footer) isInstant(leaf int) bool {
+	return f.metadata.Schema.Column(leaf).PhysicalType() == parquet.Types.Int96
 }
 
 // encoded reports whether a column chunk has values in one of the encodings, by its

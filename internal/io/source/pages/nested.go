@@ -44,6 +44,8 @@ func newNested(field parquetschema.Field, t arrow.DataType, leaves *int) (*Neste
 	switch t := t.(type) {
 	case *arrow.ListType:
 		children = []arrow.DataType{t.Elem()}
+	case *arrow.FixedSizeListType:
+		children = []arrow.DataType{t.Elem()}
 	case *arrow.MapType:
 		children = []arrow.DataType{t.Elem()}
 	case *arrow.StructType:
@@ -75,6 +77,11 @@ func newNested(field parquetschema.Field, t arrow.DataType, leaves *int) (*Neste
 		}
 	}
 	return n, nil
+}
+
+// HasFixedLists reports whether there is a list of a fixed size in it.
+func (n *Nested) HasFixedLists() bool {
+	return n.Type.ID() == arrow.FIXED_SIZE_LIST || slices.ContainsFunc(n.Children, (*Nested).HasFixedLists)
 }
 
 // hasList reports whether there is a list in it.

@@ -158,7 +158,6 @@ func FuzzCheck(f *testing.F) {
 			require.NoError(t, err)
 			require.Equal(t, schema.Columns(), again.Columns())
 		}
-		_, _ = pages.Rewrite(data, pages.Flat{Column: about, Physical: parquet.Type(codec % 8), Width: 3})
 		_ = pages.Dictionary(data, about, int(codec)%9, func([]byte) error { return nil })
 		filter, err := pages.NewBloom(bytes.NewReader(data), int64(codec), int64(len(data)))
 		if err != nil {
