@@ -113,9 +113,6 @@ func (n *nestedNode) assemble(children []arrow.Array) (arrow.Array, error) {
 			}
 		}
 	}()
-	if n.nulls > 0 {
-		buffers[0] = n.validity.take((n.length + 7) / 8)
-	}
 	if fixed, ok := n.Type.(*arrow.FixedSizeListType); ok {
 		elements, err := n.fixedElements(int(fixed.Len()), children[0])
 		if err != nil {
@@ -126,6 +123,9 @@ func (n *nestedNode) assemble(children []arrow.Array) (arrow.Array, error) {
 	} else if n.Element > 0 {
 		n.offsets.reserve(n.length + 1)[n.length] = int32(n.elements)
 		buffers = append(buffers, n.offsets.take(4*(n.length+1)))
+	}
+	if n.nulls > 0 {
+		buffers[0] = n.validity.take((n.length + 7) / 8)
 	}
 	data := array.NewData(n.Type, n.length, buffers, parts, n.nulls, 0)
 	defer data.Release()
