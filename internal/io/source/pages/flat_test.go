@@ -111,7 +111,7 @@ func requireDictionary(t *testing.T, values arrow.Array, properties ...parquet.W
 	memory.AssertSize(t, 0)
 }
 
-// Encodings, lists and types that only arrow-go decodes are reported before any memory is used.
+// Encodings, lists and types that it does not know are reported before any memory is used.
 func TestDecoderOfOthers(t *testing.T) {
 	generator := arraytest.NewGenerator(3)
 	values := generator.Array(arrow.PrimitiveTypes.Int64, 100)
