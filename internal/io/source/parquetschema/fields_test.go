@@ -192,3 +192,21 @@ func TestSchemasOfOthers(t *testing.T) {
 		requireFile(t, data, name)
 	}
 }
+
+// The format names the second level of lists of two levels: its group is the element.
+func TestListsOfTwoLevels(t *testing.T) {
+	leaf, err := schema.NewPrimitiveNode("x", parquet.Repetitions.Required, parquet.Types.Int32, -1, -1)
+	require.NoError(t, err)
+	for name, want := range map[string]string{"list": "list<list: int32, nullable>", "array": "list<array: struct<x: int32>, nullable>", "a_tuple": "list<a_tuple: struct<x: int32>, nullable>", "b_tuple": "list<b_tuple: int32, nullable>"} {
+		child, err := schema.NewGroupNode(name, parquet.Repetitions.Repeated, schema.FieldList{leaf}, -1)
+		require.NoError(t, err)
+		list, err := schema.NewGroupNodeLogical("a", parquet.Repetitions.Optional, schema.FieldList{child}, schema.NewListLogicalType(), -1)
+		require.NoError(t, err)
+		root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, schema.FieldList{list}, -1)
+		require.NoError(t, err)
+		fields, err := parquetschema.Fields(schema.NewSchema(root), nil)
+		require.NoError(t, err)
+		require.Equal(t, want, fields[0].Type.String())
+		requireLikeArrow(t, schema.NewSchema(root), nil)
+	}
+}
