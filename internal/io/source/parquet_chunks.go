@@ -286,10 +286,11 @@ func (c *rawChunk) hostRows(rows arrow.Array) (chunk *arrow.Chunked, err error) 
 	if c.nested == nil {
 		return hostChunk(chunkOf(rows), boundedHost)
 	}
-	column := c.onHost(rows.Data().Buffers()[0].Bytes(), boundedHost)
-	if err := column.open(); err != nil {
+	decoder, err := c.onHost(rows.Data().Buffers()[0].Bytes(), boundedHost)
+	if err != nil {
 		return nil, err
 	}
+	column := nestedColumn{decoder: decoder}
 	defer column.release()
 	return column.next(c.nested.Type, int64(rows.Data().Offset()), int64(rows.Len()))
 }

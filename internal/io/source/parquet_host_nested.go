@@ -14,14 +14,9 @@ import (
 
 // nestedColumn decodes a column of lists or structs on the host.
 type nestedColumn struct {
-	tree   *pages.Nested
-	leaves []pages.LeafChunk
-	// rows are those of the row group, and most the number that is decoded at a time.
-	rows, most int64
-	mem        arrowmemory.Allocator
-	decoder    *pages.NestedDecoder
-	at         int64 // the next row
-	bytes      *[]byte
+	decoder *pages.NestedDecoder
+	at      int64 // the next row
+	bytes   *[]byte
 }
 
 // openHostNested reads the column chunks of a column of lists or structs.
@@ -37,9 +32,8 @@ func (d *groupDecoder) openHostNested(i int) (hostColumn, error) {
 		return nil, err
 	}
 	c := &rawChunk{nested: tree, leaves: leaves, rows: d.group.all()}
-	column := c.onHost(*bytes, d.hostMemory())
-	column.bytes = bytes
-	if err := column.open(); err != nil {
+	column := &nestedColumn{bytes: bytes}
+	if column.decoder, err = c.onHost(*bytes, d.hostMemory()); err != nil {
 		column.release()
 		return nil, err
 	}
@@ -47,71 +41,52 @@ func (d *groupDecoder) openHostNested(i int) (hostColumn, error) {
 	return column, nil
 }
 
-// onHost returns the column of lists or structs that is in some bytes.
-func (c *rawChunk) onHost(bytes []byte, mem arrowmemory.Allocator) *nestedColumn {
-	column := &nestedColumn{tree: c.nested, rows: c.rows, most: mostRecordRows, mem: mem}
-	for _, leaf := range c.leaves {
-		column.leaves = append(column.leaves, pages.LeafChunk{Data: bytes[leaf.begin:leaf.end], About: leaf.about})
+// onHost returns the decoder of a column of lists or structs that is in some bytes.
+func (c *rawChunk) onHost(bytes []byte, mem arrowmemory.Allocator) (*pages.NestedDecoder, error) {
+	leaves := make([]pages.LeafChunk, len(c.leaves))
+	for i, leaf := range c.leaves {
+		leaves[i] = pages.LeafChunk{Data: bytes[leaf.begin:leaf.end], About: leaf.about}
 	}
-	return column
+	return pages.NewNestedDecoder(c.nested, leaves, c.rows, mem)
 }
 
-// open begins with the first row, again if the column was open.
-func (c *nestedColumn) open() (err error) {
-	c.close()
-	c.at = 0
-	c.decoder, err = pages.NewNestedDecoder(c.tree, c.leaves, c.rows, c.mem)
-	return err
-}
-
-// next implements [hostColumn]. Rows that are longer than an array may be are decoded again, half as many at a time.
+// next implements [hostColumn].
 func (c *nestedColumn) next(t arrow.DataType, first, rows int64) (*arrow.Chunked, error) {
 	var arrays []arrow.Array
 	defer func() { release.Arrow(arrays) }()
 	for end := first + rows; c.at < end; {
-		count := min(end-c.at, c.most)
-		if c.at < first {
-			count = min(first-c.at, c.most)
+		count, before := end-c.at, c.at < first
+		if before {
+			count = first - c.at
 		}
 		values, err := c.decoder.Next(count)
-		if errors.Is(err, pages.ErrLong) && count > 1 {
-			c.most, first = count/2, max(first, c.at)
-			if err = c.open(); err == nil {
-				continue
-			}
-		}
 		if errors.Is(err, pages.ErrLong) {
-			err = fmt.Errorf("one row: %w: %w", err, ErrUnsupported)
+			err = fmt.Errorf("%w: %w", err, ErrUnsupported)
 		}
 		if err != nil {
 			return nil, err
 		}
-		before, length := c.at < first, values.Len()
+		length := int64(values.Len())
 		if before {
 			values.Release()
 		} else {
 			arrays = append(arrays, values)
 		}
-		if c.at += int64(length); length == 0 {
+		if c.at += length; length == 0 {
 			break
 		}
 	}
 	return arrow.NewChunked(t, arrays), nil
 }
 
-func (c *nestedColumn) close() {
+func (c *nestedColumn) release() {
 	if c.decoder != nil {
 		c.decoder.Close()
 	}
-	c.decoder = nil
-}
-
-func (c *nestedColumn) release() {
-	c.close()
 	if c.bytes != nil {
 		chunkBytes.Put(c.bytes)
 	}
-	c.bytes = nil
+	c.decoder, c.bytes = nil, nil
 }
 
 // boundedHost is the memory of columns that the host decodes because memory of the device is short.

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,7 +22,12 @@ type NestedDecoder struct {
 	root   *nestedNode
 	leaves []*leafDecoder
 	mem    arrowmemory.Allocator
-	left   int64 // rows
+	// tree and chunks are the column with some rows, of which left were not returned.
+	tree       *Nested
+	chunks     []LeafChunk
+	rows, left int64
+	// most is the number of rows that are decoded at a time.
+	most int64
 }
 
 // NewNestedDecoder returns a decoder of a column with some rows, of which leaves are the column chunks. Arrays have their
@@ -36,13 +42,20 @@ type NestedDecoder struct {
 //
 // An error wraps [ErrOther] or [ErrDamaged].
 func NewNestedDecoder(n *Nested, leaves []LeafChunk, rows int64, mem arrowmemory.Allocator) (*NestedDecoder, error) {
-	d := &NestedDecoder{mem: mem, left: rows}
-	var err error
-	if d.root, err = d.node(n, nil, leaves); err != nil {
+	d := &NestedDecoder{mem: mem, tree: n, chunks: leaves, rows: rows, most: mostRows}
+	if err := d.open(); err != nil {
 		d.Close()
 		return nil, err
 	}
 	return d, nil
+}
+
+// open begins with the first row, again if the decoder was open.
+func (d *NestedDecoder) open() (err error) {
+	d.Close()
+	d.left = d.rows
+	d.root, err = d.node(d.tree, nil, d.chunks)
+	return err
 }
 
 // node makes a part of the column, which is in lists that have elements from some definition levels on.
@@ -86,13 +99,36 @@ func (d *NestedDecoder) Close() {
 	d.leaves = nil
 }
 
-// Next decodes an array of the next rows: fewer than requested if that are more than a million. The caller releases it.
+// Next decodes an array of the next rows: fewer than requested if that are more than a million, or longer than an array
+// may be. The caller releases it.
 //
 // # Errors
 //
-// An error wraps [ErrDamaged], or [ErrLong]: then fewer rows may fit. The decoder must not be used after it.
-func (d *NestedDecoder) Next(rows int64) (values arrow.Array, err error) {
-	rows = min(rows, d.left, mostRows)
+// An error wraps [ErrDamaged], or [ErrLong] about one row. The decoder must not be used after it.
+func (d *NestedDecoder) Next(rows int64) (arrow.Array, error) {
+	for left := d.left; ; {
+		count := min(rows, d.left, d.most)
+		if d.left > left {
+			count = min(d.left-left, d.most) // rows that were returned before
+		}
+		before := d.left > left
+		values, err := d.decode(count)
+		switch {
+		case errors.Is(err, ErrLong) && count > 1:
+			d.most = count / 2
+			if err := d.open(); err != nil {
+				return nil, err
+			}
+		case err != nil || !before:
+			return values, err
+		default:
+			values.Release()
+		}
+	}
+}
+
+// decode decodes an array of the next rows.
+func (d *NestedDecoder) decode(rows int64) (values arrow.Array, err error) {
 	nodes := d.nodes()
 	defer func() {
 		for _, n := range nodes {

@@ -194,3 +194,21 @@ func TestDamagedNested(t *testing.T) {
 		require.EqualValues(r, f.rows, got.Len())
 	})
 }
+
+// Rows that are longer than an array may be come in several arrays. One row that is too long is an error.
+func TestLongRows(t *testing.T) {
+	generator := arraytest.NewGenerator(7)
+	generator.Nulls = arraytest.SomeNull
+	f, err := nestedIn(t, withoutHidden(t, generator.Array(arrow.ListOf(arrow.ListOf(arrow.PrimitiveTypes.Int64)), 300)), parquet.WithDataPageSize(500), parquet.WithBatchSize(100))
+	require.NoError(t, err)
+	for _, elements := range []int{3000, 100, 40} {
+		reset := pages.SetMostElements(elements)
+		got, err := f.decode(t, func() int64 { return 170 })
+		reset()
+		require.NoError(t, err, "%d elements", elements)
+		require.Equal(t, textOf(t, f.written), textOf(t, got), "%d elements", elements)
+	}
+	defer pages.SetMostElements(2)()
+	_, err = f.decode(t, func() int64 { return 170 })
+	require.ErrorIs(t, err, pages.ErrLong)
+}

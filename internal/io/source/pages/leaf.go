@@ -10,11 +10,12 @@ import (
 const (
 	// blockEntries is the number of entries whose levels are decoded at a time.
 	blockEntries = 1024
-	// mostElements is the number of elements of an array at most.
-	mostElements = 1 << 28
 	// firstEntries is the number of entries that memory is allocated for at first: a damaged column chunk claims any number.
 	firstEntries = 1 << 20
 )
+
+// mostElements is the number of elements of an array at most.
+var mostElements = 1 << 28 // tests change it
 
 // leafDecoder decodes the entries of a leaf: their levels, and values of those that are elements.
 type leafDecoder struct {
