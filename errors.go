@@ -21,7 +21,7 @@ import (
 var (
 	// ErrContents reports a file that is damaged or not of its format.
 	ErrContents = source.ErrContents
-	// ErrUnsupported reports contents that arrow-go cannot read.
+	// ErrUnsupported reports contents that gpuframe cannot read.
 	ErrUnsupported = source.ErrUnsupported
 	// ErrRead reports that the io.ReaderAt of a source failed.
 	ErrRead = source.ErrRead

@@ -26,6 +26,15 @@ func (b Bounded) Allocate(size int) []byte {
 	return b.Allocator.Allocate(size)
 }
 
+// AllocateUninitialized returns memory that may have any contents, if the allocator has such.
+func (b Bounded) AllocateUninitialized(size int) []byte {
+	if m, ok := b.Allocator.(interface{ AllocateUninitialized(int) []byte }); ok {
+		b.check(size)
+		return m.AllocateUninitialized(size)
+	}
+	return b.Allocate(size)
+}
+
 // Reallocate implements arrowmemory.Allocator.
 func (b Bounded) Reallocate(size int, old []byte) []byte {
 	b.check(size)

@@ -15,7 +15,7 @@ import (
 var (
 	// ErrContents reports a file that is damaged or not of its format.
 	ErrContents = arrowipc.ErrContents
-	// ErrUnsupported reports contents that arrow-go cannot read.
+	// ErrUnsupported reports contents that gpuframe cannot read.
 	ErrUnsupported = errors.New("the contents are not supported")
 	// ErrRead reports that an io.Reader or io.ReaderAt failed.
 	ErrRead = errors.New("reading failed")

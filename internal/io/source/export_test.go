@@ -41,14 +41,6 @@ func SetLeastEncodedRows(rows int64) (restore func()) {
 	return func() { leastEncodedRows = before }
 }
 
-// SetFlatColumns sets whether package pages decodes columns, and returns a function that sets
-// what was before.
-func SetFlatColumns(on bool) (reset func()) {
-	before := flatColumns
-	flatColumns = on
-	return func() { flatColumns = before }
-}
-
 // SetChunksOnDevice sets whether devices decode column chunks, and returns a function that sets
 // what was before.
 func SetChunksOnDevice(on bool) (reset func()) {
@@ -223,7 +215,7 @@ func Nested(ctx context.Context, of Source) (nested []bool, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d.reader, d.from = used.reader, used.opened
+	d.from = used.opened
 	for i := range schema.Fields() {
 		c, err := d.openNested(i)
 		if err != nil {

@@ -136,10 +136,6 @@ func (d *groupDecoder) fetchGroup(ctx context.Context, from *opened) (err error)
 	}
 	d.fetched = &fetched{from: from.remote}
 	d.from = d.fetched
-	d.checks = newChecks(d.fetched)
-	if d.reader, err = d.arrowReader(d.checks, d.group.footer.size, d.group.footer.metadata); err != nil {
-		return err
-	}
 	begin := func() (end func()) {
 		d.processors.beginRequest(d.part)
 		return d.processors.endRequest

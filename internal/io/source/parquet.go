@@ -47,9 +47,8 @@ type parquetFiles struct {
 // dictionary of the column if all its values are there, or by its Bloom filter. A page index
 // also excludes pages: their rows are left out, and of the other columns the pages that have only
 // such rows. Several goroutines read columns and row groups ahead of the reader. A GPU decodes most columns
-// itself, also lists and structs, by package chunks. The host decodes the others, into pinned memory for a GPU:
-// package pages flat columns, arrow-go lists, structs and rare encodings. Footers are read once and again if a file
-// has changed.
+// itself, also lists and structs, by package chunks. The host decodes the others by package pages, into pinned memory for
+// a GPU. Footers are read once and again if a file has changed.
 func (f Files) Parquet(list []string) (Source, error) {
 	matches, err := f.expand(list, []string{".parquet", ".parq", ".pq"})
 	if err != nil {

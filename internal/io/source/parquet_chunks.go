@@ -95,8 +95,8 @@ type columnChunk struct {
 
 // openChunk reads a column chunk, or returns nil if the host has to decode it.
 func (d *groupDecoder) openChunk(i int) (c *columnChunk, err error) {
-	about, ok := d.flat(i)
-	if !d.device || !ok {
+	about, ok := d.deviceFlat(i)
+	if !ok {
 		return nil, nil
 	}
 	about.Type = d.schema.Field(i).Type // the device decodes dictionaries
@@ -265,13 +265,8 @@ func (chunkForm) onHost(ctx context.Context, schema *arrow.Schema, record arrow.
 			chunk.Release()
 			fields[i].Type = schema.Field(i).Type
 			c, _ := rawAs[*rawChunk](field.Type)
-			if c.nested != nil {
-				chunk, err = c.onHost(ctx, schema.Field(i), int64(record.Column(i).Data().Offset()), int64(record.Column(i).Len()))
-			} else if chunk, err = hostChunk(chunkOf(record.Column(i)), arrowmemory.DefaultAllocator); err != nil {
-				err = c.fail(schema.Field(i), err)
-			}
-			if err != nil {
-				return nil, err
+			if chunk, err = c.hostRows(record.Column(i)); err != nil {
+				return nil, c.fail(schema.Field(i), err)
 			}
 		}
 		columns = append(columns, *arrow.NewColumn(fields[i], chunk))
@@ -283,6 +278,21 @@ func (chunkForm) onHost(ctx context.Context, schema *arrow.Schema, record arrow.
 		return true
 	})
 	return records, nil
+}
+
+// hostRows decodes rows of a column chunk, or of a list or a struct, on the host.
+func (c *rawChunk) hostRows(rows arrow.Array) (chunk *arrow.Chunked, err error) {
+	defer recovered(&err)
+	if c.nested == nil {
+		return hostChunk(chunkOf(rows), boundedHost)
+	}
+	decoder, err := c.onHost(rows.Data().Buffers()[0].Bytes(), boundedHost)
+	if err != nil {
+		return nil, err
+	}
+	column := nestedColumn{decoder: decoder}
+	defer column.release()
+	return column.next(c.nested.Type, int64(rows.Data().Offset()), int64(rows.Len()))
 }
 
 // hostChunk decodes rows of a column chunk on the host.

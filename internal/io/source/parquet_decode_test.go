@@ -88,20 +88,17 @@ func BenchmarkParquetDecode(b *testing.B) {
 		{"comment", []string{"l_comment"}},
 		{"all", nil},
 	} {
-		for _, own := range []bool{false, true} {
-			b.Run(test.name+map[bool]string{true: "/pages", false: "/arrow-go"}[own], func(b *testing.B) {
-				defer source.SetFlatColumns(own)()
-				s := openedParquet(b, files...)
-				memory := &keptMemory{free: map[int][][]byte{}, live: map[*byte]int{}}
+		b.Run(test.name, func(b *testing.B) {
+			s := openedParquet(b, files...)
+			memory := &keptMemory{free: map[int][][]byte{}, live: map[*byte]int{}}
+			_, err := source.DecodeParquet(b.Context(), s, test.columns, memory)
+			require.NoError(b, err)
+			before := processor.Time()
+			for b.Loop() {
 				_, err := source.DecodeParquet(b.Context(), s, test.columns, memory)
 				require.NoError(b, err)
-				before := processor.Time()
-				for b.Loop() {
-					_, err := source.DecodeParquet(b.Context(), s, test.columns, memory)
-					require.NoError(b, err)
-				}
-				b.ReportMetric(float64((processor.Time()-before).Microseconds())/1e3/float64(b.N), "processor-ms/op")
-			})
-		}
+			}
+			b.ReportMetric(float64((processor.Time()-before).Microseconds())/1e3/float64(b.N), "processor-ms/op")
+		})
 	}
 }

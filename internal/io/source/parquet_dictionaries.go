@@ -83,29 +83,6 @@ func encodes(has, wanted *arrow.Schema) bool {
 	return false
 }
 
-// asEncoded makes dictionaries of arrays of strings: each value is an element of it.
-func asEncoded(chunk *arrow.Chunked, allocator arrowmemory.Allocator) *arrow.Chunked {
-	t := encodedType(chunk.DataType()).(*arrow.DictionaryType)
-	arrays := make([]arrow.Array, len(chunk.Chunks()))
-	for i, values := range chunk.Chunks() {
-		b := array.NewInt32Builder(allocator)
-		b.Reserve(values.Len())
-		for row := range values.Len() {
-			if values.IsNull(row) {
-				b.AppendNull()
-			} else {
-				b.Append(int32(row))
-			}
-		}
-		indices := b.NewArray()
-		b.Release()
-		arrays[i] = array.NewDictionaryArray(t, indices, values)
-		indices.Release()
-	}
-	defer func() { release.Arrow(arrays) }()
-	return arrow.NewChunked(t, arrays)
-}
-
 // copyEncoded copies the columns with dictionaries, decodes them, and puts them into a list. They are copied apart, because
 // the memory of a copy stays until its last column is released.
 func (c *tableCopy) copyEncoded(ctx context.Context, to []*column.Column) (err error) {

@@ -14,13 +14,15 @@ import (
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/io/source/parquetschema"
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
 )
 
@@ -64,6 +66,8 @@ type section struct{ *io.SectionReader }
 type footer struct {
 	metadata *metadata.FileMetaData
 	schema   *arrow.Schema
+	// fields are those of the file, which the schema may have in another way.
+	fields []parquetschema.Field
 	// leaves are the columns of the file's values by field of the schema.
 	leaves [][]int
 	// refused are the errors of fields with types that cannot be read.
@@ -116,7 +120,7 @@ func (f *parquetFile) footerOf(open *opened) (*footer, error) {
 	return f.cached, nil
 }
 
-// readFooter reads the footer of a file. Columns of types that arrow-go refuses are refused alone.
+// readFooter reads the footer of a file. Columns without a type in Arrow are refused alone.
 func readFooter(open *opened) (*footer, error) {
 	data, err := pages.Footer(open, open.size)
 	if err != nil {
@@ -133,7 +137,7 @@ func readFooter(open *opened) (*footer, error) {
 	}
 	refused := map[int]error{}
 	for i := range schema.Columns() {
-		if err := arrowReads(schema.Only(i)); err != nil {
+		if err := typed(schema.Only(i)); err != nil {
 			refused[i] = fmt.Errorf("its type in the file cannot be read: %w: %w", err, ErrUnsupported)
 			schema.Strip(i)
 		}
@@ -162,11 +166,11 @@ func metadataOf(data []byte) (m *metadata.FileMetaData, err error) {
 	return metadata.NewFileMetaData(data, nil)
 }
 
-// arrowReads returns the error of arrow-go about the schema of a footer.
-func arrowReads(data []byte) error {
+// typed returns the error about the schema of a footer, if a column has no type in Arrow.
+func typed(data []byte) error {
 	m, err := metadataOf(data)
 	if err == nil {
-		_, err = pqarrow.NewSchemaManifest(m.Schema, nil, nil)
+		_, err = parquetschema.Fields(m.Schema, nil)
 	}
 	return err
 }
@@ -182,15 +186,12 @@ func decodeFooter(open *opened, options ...file.ReadOption) (f *footer, err erro
 	if err != nil {
 		return nil, err
 	}
-	arrowReader, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{}, nil)
+	fields, err := parquetschema.Fields(reader.MetaData().Schema, original)
 	if err != nil {
 		return nil, err
 	}
-	schema, err := arrowReader.Schema()
-	if err != nil {
-		return nil, err
-	}
-	f = &footer{metadata: reader.MetaData(), schema: schema, leaves: make([][]int, schema.NumFields()), version: open.version}
+	schema := parquetschema.Schema(reader.MetaData().Schema, fields, original)
+	f = &footer{metadata: reader.MetaData(), schema: schema, fields: fields, leaves: make([][]int, schema.NumFields()), version: open.version}
 	columns := f.metadata.Schema
 	for leaf := range columns.NumColumns() {
 		place := columns.Root().FieldIndexByField(columns.ColumnRoot(leaf))
@@ -241,13 +242,12 @@ func (f *footer) restoreDurations(original *arrow.Schema) {
 }
 
 // arrowSchema decodes the Arrow schema in a file's metadata, or returns nil without one.
-// arrow-go decodes it again, with memory of any length that it claims.
 func arrowSchema(m *metadata.FileMetaData) (*arrow.Schema, error) {
 	encoded := m.KeyValueMetadata().FindValue("ARROW:schema")
 	if encoded == nil {
 		return nil, nil
 	}
-	data, err := base64.StdEncoding.DecodeString(*encoded)
+	data, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(*encoded, "=")) // some writers leave out the padding
 	if err != nil {
 		return nil, err
 	}
@@ -282,6 +282,33 @@ func (f *footer) check() error {
 		}
 	}
 	return nil
+}
+
+// startOf returns the place of the first page of a column chunk.
+func (f *footer) startOf(rowGroup, leaf int) int64 {
+	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].MetaData
+	start := chunk.GetDataPageOffset()
+	if chunk.IsSetDictionaryPageOffset() && chunk.GetDictionaryPageOffset() > 0 {
+		start = min(start, chunk.GetDictionaryPageOffset())
+	}
+	return start
+}
+
+// chunk describes a column chunk, whose values are read as a type.
+func (f *footer) chunk(rowGroup, leaf int, t arrow.DataType) pages.Flat {
+	about, column := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].GetMetaData(), f.metadata.Schema.Column(leaf)
+	return pages.Flat{
+		Column: pages.Column{
+			Codec: compress.Compression(about.GetCodec()), Values: about.GetNumValues(),
+			MaxDefinition: column.MaxDefinitionLevel(), MaxRepetition: column.MaxRepetitionLevel(),
+		},
+		Physical: column.PhysicalType(), Width: column.TypeLength(), Type: t,
+	}
+}
+
+// isInstant reports whether a column of the file has timestamps of 96 bits.
+func (f *footer) isInstant(leaf int) bool {
+	return f.metadata.Schema.Column(leaf).PhysicalType() == parquet.Types.Int96
 }
 
 // encoded reports whether a column chunk has values in one of the encodings, by its

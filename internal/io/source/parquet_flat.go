@@ -2,19 +2,24 @@ package source
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
-// Columns that are no lists and no structs are decoded by package pages if it knows their types,
-// encodings and compression. arrow-go decodes the others.
-
-// flatColumns is false if arrow-go decodes all columns.
-var flatColumns = true // tests change it
+// hostColumn decodes a column of a row group on the host.
+type hostColumn interface {
+	// next decodes rows from one of the row group on, which is behind those before, as chunks of a type.
+	next(t arrow.DataType, first, rows int64) (*arrow.Chunked, error)
+	release()
+}
 
 // flatColumn decodes a column chunk.
 type flatColumn struct {
@@ -29,31 +34,67 @@ type flatColumn struct {
 // them.
 var chunkBytes = sync.Pool{New: func() any { return new([]byte) }}
 
-// flat describes a column chunk for its decoder, and reports whether the metadata allow one.
+// flat describes the column chunk of a column that is neither a list nor a struct, and reports whether it is one.
 func (d *groupDecoder) flat(i int) (about pages.Flat, ok bool) {
-	if len(d.leaves[i]) != 1 || !flatColumns || d.group.footer.converts(d.schema.Field(i).Name) {
+	t := d.fileType(i)
+	if len(d.leaves[i]) != 1 || arrow.IsNested(t.ID()) || d.checkLeaf(d.leaves[i][0]) != nil {
 		return about, false
 	}
-	f, leaf := d.group.footer, d.leaves[i][0]
-	chunk, column := f.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf], f.metadata.Schema.Column(leaf)
-	about = pages.Flat{
-		Column: f.chunk(d.group.index, leaf), Physical: column.PhysicalType(), Width: column.TypeLength(), Type: d.records.Field(i).Type,
-	}
-	return about, !chunk.IsSetCryptoMetadata() && about.Values == d.group.all() && about.Decodable()
+	about = d.group.footer.chunk(d.group.index, d.leaves[i][0], t)
+	return about, about.MaxDefinition <= 1 && about.MaxRepetition == 0
 }
 
-// openFlat returns the decoder of a column, or nil if arrow-go has to decode it.
-func (d *groupDecoder) openFlat(i int) (*flatColumn, error) {
-	about, ok := d.flat(i)
-	if !ok {
-		return nil, nil
+// deviceFlat is [groupDecoder.flat] for columns that the device may decode.
+func (d *groupDecoder) deviceFlat(i int) (about pages.Flat, ok bool) {
+	about, ok = d.flat(i)
+	return about, ok && d.device && !d.group.footer.converts(d.schema.Field(i).Name) && about.Decodable()
+}
+
+// checkLeaf returns why a column chunk cannot be read by its metadata.
+func (d *groupDecoder) checkLeaf(leaf int) error {
+	f := d.group.footer
+	chunk, all := f.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf], d.group.all()
+	if chunk.IsSetCryptoMetadata() {
+		return fmt.Errorf("it is encrypted: %w", ErrUnsupported)
 	}
-	c := &flatColumn{bytes: chunkBytes.Get().(*[]byte)}
-	if err := c.open(d, d.leaves[i][0], about); err != nil {
-		c.release()
-		if errors.Is(err, pages.ErrOther) {
-			err = nil
+	values, repeated := chunk.GetMetaData().GetNumValues(), f.metadata.Schema.Column(leaf).MaxRepetitionLevel() > 0
+	if values < all || values > all && !repeated {
+		return fmt.Errorf("it has %d values for %d rows: %w", values, all, ErrContents)
+	}
+	return nil
+}
+
+// openHost returns the decoder of a column on the host.
+func (d *groupDecoder) openHost(i int) (c hostColumn, err error) {
+	if len(d.leaves[i]) == 0 {
+		return nil, fmt.Errorf("it has no values in the file: %w", ErrContents)
+	}
+	for _, leaf := range d.leaves[i] {
+		if err := d.checkLeaf(leaf); err != nil {
+			return nil, err
 		}
+	}
+	if about, ok := d.flat(i); ok {
+		c, err = d.openFlat(d.leaves[i][0], about)
+	} else {
+		c, err = d.openHostNested(i)
+	}
+	if errors.Is(err, pages.ErrOther) {
+		err = fmt.Errorf("%w: %w", err, ErrUnsupported)
+	}
+	return c, err
+}
+
+// hostMemory is the allocator of decoders: what a damaged file claims is limited.
+func (p *parquetRecords) hostMemory() arrowmemory.Allocator {
+	return arrowipc.Bounded{Allocator: p.allocator, Most: arrowipc.MostBuffer}
+}
+
+// openFlat returns the decoder of a column that is neither a list nor a struct.
+func (d *groupDecoder) openFlat(leaf int, about pages.Flat) (hostColumn, error) {
+	c := &flatColumn{bytes: chunkBytes.Get().(*[]byte)}
+	if err := c.open(d, leaf, about); err != nil {
+		c.release()
 		return nil, err
 	}
 	return c, nil
@@ -63,11 +104,7 @@ func (c *flatColumn) open(d *groupDecoder, leaf int, about pages.Flat) (err erro
 	if c.part, err = d.chunkPart(leaf); err != nil {
 		return err
 	}
-	if int64(cap(*c.bytes)) < c.part.length {
-		*c.bytes = make([]byte, c.part.length)
-	}
-	*c.bytes = (*c.bytes)[:c.part.length]
-	if err := c.part.read(d.from, *c.bytes); err != nil {
+	if err := c.part.readInto(d.from, c.bytes); err != nil {
 		return err
 	}
 	about.Values = c.part.rows
@@ -80,13 +117,22 @@ func (c *flatColumn) open(d *groupDecoder, leaf int, about pages.Flat) (err erro
 			return err
 		}
 	}
-	if c.decoder, err = pages.NewDecoder(*c.bytes, about, d.allocator); err == nil {
+	if c.decoder, err = pages.NewDecoder(*c.bytes, about, d.hostMemory()); err == nil {
 		d.count(c.part)
 	}
 	return err
 }
 
-// next decodes rows from one of the row group on, into several arrays if one cannot have them.
+// readInto reads the bytes into memory that may have room for them.
+func (p *chunkPart) readInto(from io.ReaderAt, bytes *[]byte) error {
+	if int64(cap(*bytes)) < p.length {
+		*bytes = make([]byte, p.length)
+	}
+	*bytes = (*bytes)[:p.length]
+	return p.read(from, *bytes)
+}
+
+// next implements [hostColumn], with several arrays if one cannot have the rows.
 func (c *flatColumn) next(t arrow.DataType, first, rows int64) (*arrow.Chunked, error) {
 	for first = c.part.place(first); c.at < first; {
 		skipped, err := c.decoder.Next(first - c.at)

@@ -1,21 +1,16 @@
 package source
 
 import (
-	"context"
-	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 
-	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
-// A GPU decodes lists, maps and structs if it decodes the column chunks of all their leaves. arrow-go decodes the others, and
-// all of them on the host.
+// A GPU decodes lists, maps and structs if it decodes the column chunks of all their leaves. The host decodes the others.
 
 // rawLeaf is the column chunk of a leaf, which has the bytes of the column from one to another.
 type rawLeaf struct {
@@ -26,18 +21,13 @@ type rawLeaf struct {
 
 // openNested reads the column chunks of a column of lists or structs, or returns nil if the host has to decode it.
 func (d *groupDecoder) openNested(i int) (c *columnChunk, err error) {
-	tree := d.nested(i)
+	tree := d.deviceNested(i)
 	if tree == nil {
 		return nil, nil
 	}
 	t := &rawChunk{about: pages.Flat{Type: d.schema.Field(i).Type}, nested: tree, rows: d.group.all(), source: d.source, group: d.group}
-	part := &chunkPart{}
-	tree.Leaves(func(leaf *pages.Nested) {
-		begin := part.length
-		length := d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf.Column].MetaData.GetTotalCompressedSize()
-		part.add(span{d.group.footer.startOf(d.group.index, leaf.Column), length})
-		t.leaves = append(t.leaves, rawLeaf{about: d.leafAbout(leaf), begin: begin, end: part.length})
-	})
+	part, leaves := d.nestedPart(tree)
+	t.leaves = leaves
 	bytes := uninitialized(d.allocator, int(part.length))
 	defer func() {
 		if c == nil {
@@ -61,38 +51,47 @@ func (d *groupDecoder) openNested(i int) (c *columnChunk, err error) {
 	return &columnChunk{t, part, bytes}, nil
 }
 
-// nested describes a column of lists or structs for a device, or returns nil.
-func (d *groupDecoder) nested(i int) *pages.Nested {
+// nestedPart returns the bytes of the column chunks of all leaves.
+func (d *groupDecoder) nestedPart(tree *pages.Nested) (part *chunkPart, leaves []rawLeaf) {
+	part = &chunkPart{}
+	tree.Leaves(func(leaf *pages.Nested) {
+		begin := part.length
+		length := d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf.Column].MetaData.GetTotalCompressedSize()
+		part.add(span{d.group.footer.startOf(d.group.index, leaf.Column), length})
+		leaves = append(leaves, rawLeaf{about: d.group.footer.chunk(d.group.index, leaf.Column, leaf.Type), begin: begin, end: part.length})
+	})
+	return part, leaves
+}
+
+// nested describes a column of lists or structs.
+func (d *groupDecoder) nested(i int) (*pages.Nested, error) {
+	columns := d.group.footer.metadata.Schema
+	place := columns.Root().FieldIndexByField(columns.ColumnRoot(d.leaves[i][0]))
+	if place < 0 || place >= len(d.group.footer.fields) {
+		return nil, fmt.Errorf("it has no field in the file: %w", ErrContents)
+	}
+	return pages.NewNested(d.group.footer.fields[place], d.fileType(i))
+}
+
+// deviceNested describes a column of lists or structs that the device may decode, or returns nil.
+func (d *groupDecoder) deviceNested(i int) *pages.Nested {
 	field := d.schema.Field(i)
 	if !d.device || !arrow.IsNested(field.Type.ID()) || len(d.leaves[i]) == 0 || d.group.footer.converts(field.Name) {
 		return nil
 	}
-	columns := d.group.footer.metadata.Schema
-	place := columns.Root().FieldIndexByField(columns.ColumnRoot(d.leaves[i][0]))
-	if place < 0 || place >= len(d.reader.Manifest.Fields) {
-		return nil
-	}
-	tree, err := pages.NewNested(&d.reader.Manifest.Fields[place], field.Type)
-	if err != nil {
+	tree, err := d.nested(i)
+	if err != nil || tree.HasFixedLists() {
 		return nil
 	}
 	tree.Leaves(func(leaf *pages.Nested) {
-		about := d.leafAbout(leaf)
-		chunk := d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf.Column]
-		if chunk.IsSetCryptoMetadata() || !about.DecodableValues() || about.MaxRepetition == 0 && about.Values != d.group.all() || about.Values < d.group.all() {
+		about := d.group.footer.chunk(d.group.index, leaf.Column, leaf.Type)
+		if !about.DecodableValues() || d.checkLeaf(leaf.Column) != nil {
 			tree = nil
 		}
 		// Nanoseconds do not hold all of these.
 		leaf.Nullable = leaf.Nullable || about.Physical == parquet.Types.Int96
 	})
 	return tree
-}
-
-// leafAbout describes the column chunk of a leaf.
-func (d *groupDecoder) leafAbout(leaf *pages.Nested) pages.Flat {
-	f := d.group.footer
-	column := f.metadata.Schema.Column(leaf.Column)
-	return pages.Flat{Column: f.chunk(d.group.index, leaf.Column), Physical: column.PhysicalType(), Width: column.TypeLength(), Type: leaf.Type}
 }
 
 // leavesOf returns the column chunks of the leaves in the bytes of the column.
@@ -122,26 +121,3 @@ type levelled interface {
 }
 
 func (c *rawChunk) levels() *pages.Nested { return c.nested }
-
-// onHost decodes rows of a column of lists or structs from the file, which arrow-go reads again.
-func (c *rawChunk) onHost(ctx context.Context, field arrow.Field, first, rows int64) (_ *arrow.Chunked, err error) {
-	schema := arrow.NewSchema([]arrow.Field{field}, nil)
-	group := c.group
-	group.spans, group.rows = []span{{first, rows}}, rows
-	p := &parquetRecords{
-		source: c.source, schema: schema, groups: []rowGroup{group}, rows: mostRecordRows, allocator: arrowmemory.DefaultAllocator, counters: new(Counters),
-		encoded: make([]bool, 1), records: schema, processors: NewReadahead(nil).reader(), users: map[*parquetFile]*usedFile{},
-	}
-	var arrays []arrow.Array
-	defer func() { release.Arrow(arrays) }()
-	err = p.decode(ctx, 0, func(record arrow.Record) bool {
-		defer record.Release()
-		record.Column(0).Retain()
-		arrays = append(arrays, record.Column(0))
-		return true
-	})
-	if err = errors.Join(err, ctx.Err()); err != nil {
-		return nil, err
-	}
-	return arrow.NewChunked(field.Type, arrays), nil
-}

@@ -6,20 +6,13 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/file"
-	"github.com/apache/arrow/go/v17/parquet/metadata"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
-	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
-	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
@@ -61,8 +54,6 @@ type parquetRecords struct {
 type usedFile struct {
 	users  int
 	opened *opened
-	checks *checkedAt
-	reader *pqarrow.FileReader
 }
 
 func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup, request Request, onDevice bool, allocator arrowmemory.Allocator, check func(failed bool) error) *parquetReader {
@@ -80,7 +71,7 @@ func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup,
 	p.records = encodedSchema(schema, p.encoded)
 	a := &ahead{
 		parts: len(groups), bytes: p.bytes, most: 1 + runtime.GOMAXPROCS(0), mostBytes: mostDecoded,
-		decode: p.decode, needed: p.processors.need, closing: func(failed bool) error { return check(failed || p.delta()) },
+		decode: p.decode, needed: p.processors.need, closing: check,
 	}
 	if onDevice {
 		a.most = len(groups) // they wait for reads, not for processors
@@ -88,20 +79,6 @@ func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup,
 		a.most = max(a.most, min(len(groups), s.paths.width()))
 	}
 	return &parquetReader{a.begin(), p}
-}
-
-// delta reports whether arrow-go decodes a delta encoding: it does not release its memory.
-func (p *parquetRecords) delta() bool {
-	for _, group := range p.groups {
-		for _, leaves := range p.leaves(group.footer) {
-			for _, leaf := range leaves {
-				if group.footer.encoded(group.index, leaf, pages.DeltaBinaryPacked, pages.DeltaLengthByteArray, pages.DeltaByteArray) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // leaves returns the file's columns for each column of the result: none for partitions.
@@ -171,9 +148,8 @@ func (p *parquetRecords) decodeGroup(ctx context.Context, part int, yield func(a
 	}
 	defer func() { err = errors.Join(err, p.unuse(group.file)) }()
 	d := &groupDecoder{
-		parquetRecords: p, part: part, group: group, from: used.opened, reader: used.reader, checks: used.checks,
-		chunks: make([]*columnChunk, p.schema.NumFields()), flats: make([]*flatColumn, p.schema.NumFields()), columns: make([]*pqarrow.ColumnReader, p.schema.NumFields()), leaves: p.leaves(group.footer),
-		wholes: make([]*arrow.Chunked, p.schema.NumFields()),
+		parquetRecords: p, part: part, group: group, from: used.opened, leaves: p.leaves(group.footer),
+		chunks: make([]*columnChunk, p.schema.NumFields()), columns: make([]hostColumn, p.schema.NumFields()),
 	}
 	defer d.release()
 	if err := d.fetchGroup(ctx, used.opened); err != nil {
@@ -194,9 +170,8 @@ func (p *parquetRecords) decodeGroup(ctx context.Context, part int, yield func(a
 
 // readSpan decodes rows of the row group. It returns false if yield did.
 func (d *groupDecoder) readSpan(ctx context.Context, s span, yield func(arrow.Record) bool) (next bool, err error) {
-	step := d.step()
 	for d.at = s.first; d.at < s.end(); {
-		rows := min(step, s.end()-d.at)
+		rows := min(d.rows, s.end()-d.at)
 		if err := cancel.Error(ctx); err != nil {
 			return false, err
 		}
@@ -208,7 +183,6 @@ func (d *groupDecoder) readSpan(ctx context.Context, s span, yield func(arrow.Re
 			return false, nil
 		}
 		d.at += rows
-		d.done += rows
 	}
 	return true, nil
 }
@@ -235,45 +209,21 @@ func yieldTable(table arrow.Table, yield func(arrow.Record) bool) bool {
 // groupDecoder decodes a row group step by step.
 type groupDecoder struct {
 	*parquetRecords
-	part   int // number of the row group
-	group  rowGroup
-	from   io.ReaderAt
-	reader *pqarrow.FileReader
-	checks *checkedAt
-	// chunks are the columns that the device decodes, flats those that package pages does, columns
-	// those that arrow-go does.
+	part  int // number of the row group
+	group rowGroup
+	from  io.ReaderAt
+	// chunks are the columns that the device decodes, columns those that the host does.
 	chunks  []*columnChunk
-	flats   []*flatColumn
-	columns []*pqarrow.ColumnReader
+	columns []hostColumn
 	leaves  [][]int
-	// wholes are columns that arrow-go decodes of a row group with spans: it skips no rows.
-	wholes []*arrow.Chunked
 	// parts are those of the column chunks, and bytesOf the bytes that were read of them together with others, or nil
 	// before the first rows are read.
 	parts   []*chunkPart
 	bytesOf []*arrowmemory.Buffer
 	// fetched is the bytes of an object of a store, or nil.
 	fetched *fetched
-	// done is the number of rows that were decoded, and at the next row of the row group.
-	done, at int64
-}
-
-// step returns the number of rows that are decoded by one call: all rows if a column has nullable
-// 64-bit integers in delta encoding, which arrow-go can decode only in one step.
-func (d *groupDecoder) step() int64 {
-	columns := d.group.footer.metadata.Schema
-	for _, leaves := range d.leaves {
-		for _, leaf := range leaves {
-			column := columns.Column(leaf)
-			if column.PhysicalType() != parquet.Types.Int64 || column.MaxDefinitionLevel() == 0 {
-				continue
-			}
-			if d.group.footer.encoded(d.group.index, leaf, pages.DeltaBinaryPacked) {
-				return max(1, d.group.all())
-			}
-		}
-	}
-	return d.rows
+	// at is the next row of the row group.
+	at int64
 }
 
 // read decodes the next rows of all columns.
@@ -325,8 +275,7 @@ func (d *groupDecoder) read(ctx context.Context, rows int64) (arrow.Table, error
 	return array.NewTable(arrow.NewSchema(fields, nil), columns, rows), nil
 }
 
-// column decodes the next rows of a column. A panic of arrow-go about the file's
-// contents becomes an error.
+// column decodes the next rows of a column. A panic about the file's contents becomes an error.
 func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *arrow.Chunked, err error) {
 	defer recovered(&err)
 	field := d.schema.Field(i)
@@ -338,31 +287,21 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 	if chunk, err := d.tableColumn(i, rows); chunk != nil || err != nil {
 		return chunk, err
 	}
-	if d.chunks[i] == nil && d.flats[i] == nil && d.columns[i] == nil {
+	if d.chunks[i] == nil && d.columns[i] == nil {
 		if d.chunks[i], err = d.openChunk(i); err == nil && d.chunks[i] == nil {
 			d.chunks[i], err = d.openNested(i)
 		}
 		if err == nil && d.chunks[i] == nil {
-			d.flats[i], err = d.openFlat(i)
-		}
-		if err == nil && d.chunks[i] == nil && d.flats[i] == nil {
-			d.columns[i], err = d.open(ctx, i, d.encoded[i])
+			d.columns[i], err = d.openHost(i)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	switch {
-	case d.chunks[i] != nil:
+	if d.chunks[i] != nil {
 		return d.chunks[i].rows(d.at, rows), nil
-	case d.flats[i] != nil:
-		chunk, err = d.flats[i].next(d.records.Field(i).Type, d.at, rows)
-	case d.group.spans != nil:
-		chunk, err = d.spanRows(ctx, i, rows)
-	default:
-		chunk, err = d.arrowRows(ctx, i, rows)
 	}
-	if err != nil {
+	if chunk, err = d.columns[i].next(d.fileType(i), d.at, rows); err != nil {
 		return nil, err
 	}
 	if chunk, err = d.conform(i, chunk); err != nil {
@@ -376,130 +315,9 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 		return fail("it has %d values for %d rows: %w", chunk.Len(), rows, ErrContents)
 	}
 	if !arrow.TypeEqual(chunk.DataType(), d.records.Field(i).Type) {
-		return fail("arrow-go returned values of %v: %w", chunk.DataType(), ErrUnsupported)
+		return fail("its values are of %v: %w", chunk.DataType(), ErrUnsupported)
 	}
 	return chunk, nil
-}
-
-// arrowRows decodes the next rows of a column by arrow-go.
-func (d *groupDecoder) arrowRows(ctx context.Context, i int, rows int64) (*arrow.Chunked, error) {
-	chunk, err := d.columns[i].NextBatch(rows)
-	if err != nil {
-		return nil, err
-	}
-	chunk = d.group.footer.withoutInstants(chunk, d.fileType(i), d.leaves[i])
-	if d.encoded[i] {
-		return d.encodedChunk(ctx, i, rows, chunk)
-	}
-	return chunk, nil
-}
-
-// spanRows returns rows of a span of a column that arrow-go decodes.
-func (d *groupDecoder) spanRows(ctx context.Context, i int, rows int64) (_ *arrow.Chunked, err error) {
-	all := d.group.all()
-	if d.wholes[i] == nil {
-		if d.wholes[i], err = d.arrowRows(ctx, i, all); err != nil {
-			return nil, err
-		}
-		compressed, _ := d.group.footer.bytesOf(d.group.index, d.leaves[i:i+1])
-		d.counters.FileBytes.Add(compressed)
-	}
-	if int64(d.wholes[i].Len()) != all {
-		return nil, fmt.Errorf("it has %d values for %d rows: %w", d.wholes[i].Len(), all, ErrContents)
-	}
-	return array.NewChunkedSlice(d.wholes[i], d.at, d.at+rows), nil
-}
-
-// open returns the reader of a column. GetFieldReaders is not used: it begins
-// goroutines, in which a panic ends the process.
-func (d *groupDecoder) open(ctx context.Context, i int, encoded bool) (*pqarrow.ColumnReader, error) {
-	place, included := -1, map[int]bool{}
-	structs, rewritten := hasStruct(d.schema.Field(i).Type), false
-	for _, leaf := range d.leaves[i] {
-		included[leaf] = true
-		columns := d.group.footer.metadata.Schema
-		if values := d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf].MetaData.GetNumValues(); columns.Column(leaf).MaxRepetitionLevel() == 0 && values != d.group.all() {
-			return nil, fmt.Errorf("it has %d values for %d rows: %w", values, d.group.all(), ErrContents)
-		}
-		place = columns.Root().FieldIndexByField(columns.ColumnRoot(leaf))
-		if d.group.footer.rewrites(d.group.index, leaf) {
-			rewritten = true
-			continue
-		}
-		d.checks.expect(d.group.footer, d.group.index, leaf, structs)
-	}
-	if place < 0 || place >= len(d.reader.Manifest.Fields) {
-		return nil, fmt.Errorf("it has no values in the file: %w", ErrContents)
-	}
-	reader := d.reader
-	if rewritten {
-		plainPages, err := d.rewritten(i)
-		if err != nil {
-			return nil, err
-		}
-		reader = plainPages
-	}
-	if structs {
-		if err := d.tryLeaves(ctx, reader, i); err != nil {
-			return nil, err
-		}
-	}
-	if encoded {
-		reader = encodedReader(reader, place, d.records.Field(i).Type)
-	}
-	column, err := reader.GetFieldReader(context.Background(), place, included, []int{d.group.index})
-	if err == nil && column == nil {
-		err = fmt.Errorf("it has no reader: %w", ErrContents)
-	}
-	return column, err
-}
-
-// encodedReader returns a reader that reads a field with its dictionaries.
-func encodedReader(reader *pqarrow.FileReader, place int, t arrow.DataType) *pqarrow.FileReader {
-	encoded, manifest := *reader, *reader.Manifest
-	manifest.Fields = slices.Clone(manifest.Fields)
-	field := *manifest.Fields[place].Field
-	field.Type = t
-	manifest.Fields[place].Field = &field
-	encoded.Manifest = &manifest
-	return &encoded
-}
-
-// encodedChunk returns the chunk of a column with dictionaries. arrow-go stores equal values of a
-// dictionary once, and then its indices are wrong: the column is decoded in this case. It takes
-// the reference to the chunk.
-func (d *groupDecoder) encodedChunk(ctx context.Context, i int, rows int64, chunk *arrow.Chunked) (*arrow.Chunked, error) {
-	if _, encoded := chunk.DataType().(*arrow.DictionaryType); encoded {
-		want := d.checks.dictionaryLength(d.group.footer, d.group.index, d.leaves[i][0])
-		// Later chunks have the dictionary of the first one, and perhaps values of pages without
-		// dictionary after it.
-		if d.done > 0 || encodedBy(chunk, want) {
-			return chunk, nil
-		}
-		chunk.Release()
-		d.columns[i].Release()
-		d.columns[i] = nil
-		column, err := d.open(ctx, i, false)
-		if err != nil {
-			return nil, err
-		}
-		d.columns[i] = column
-		if chunk, err = column.NextBatch(rows); err != nil {
-			return nil, err
-		}
-	}
-	defer chunk.Release()
-	return asEncoded(chunk, d.allocator), nil
-}
-
-// encodedBy reports whether all arrays of a chunk have dictionaries of a length, without nulls.
-func encodedBy(chunk *arrow.Chunked, length int64) bool {
-	for _, each := range chunk.Chunks() {
-		if values, ok := each.(*array.Dictionary); !ok || int64(values.Dictionary().Len()) != length {
-			return false
-		}
-	}
-	return true
 }
 
 func (d *groupDecoder) release() {
@@ -516,19 +334,9 @@ func (d *groupDecoder) release() {
 			bytes.Release()
 		}
 	}
-	for _, column := range d.flats {
-		if column != nil {
-			column.release()
-		}
-	}
 	for _, column := range d.columns {
 		if column != nil {
-			column.Release()
-		}
-	}
-	for _, whole := range d.wholes {
-		if whole != nil {
-			whole.Release()
+			column.release()
 		}
 	}
 }
@@ -552,22 +360,9 @@ func (p *parquetRecords) use(ctx context.Context, group rowGroup) (*usedFile, er
 		}
 		return nil, errors.Join(err, open.close())
 	}
-	used := &usedFile{users: 1, opened: open, checks: newChecks(open)}
-	if used.reader, err = p.arrowReader(used.checks, group.footer.size, group.footer.metadata); err != nil {
-		return nil, errors.Join(err, open.close())
-	}
+	used := &usedFile{users: 1, opened: open}
 	p.users[group.file] = used
 	return used, nil
-}
-
-func (p *parquetRecords) arrowReader(from io.ReaderAt, size int64, about *metadata.FileMetaData) (reader *pqarrow.FileReader, err error) {
-	defer recovered(&err)
-	parquetReader, err := file.NewParquetReader(section{io.NewSectionReader(from, 0, size)}, file.WithMetadata(about),
-		file.WithReadProps(parquet.NewReaderProperties(arrowipc.Bounded{Allocator: arrowmemory.NewGoAllocator(), Most: arrowipc.MostBuffer})))
-	if err != nil {
-		return nil, err
-	}
-	return pqarrow.NewFileReader(parquetReader, pqarrow.ArrowReadProperties{}, arrowipc.Bounded{Allocator: p.allocator, Most: arrowipc.MostBuffer})
 }
 
 func (p *parquetRecords) unuse(f *parquetFile) error {

@@ -29,7 +29,7 @@ type region struct {
 func (d *groupDecoder) regions() (list []region, err error) {
 	var columns []int
 	for i := range d.chunks {
-		if _, ok := d.flat(i); !ok {
+		if _, ok := d.deviceFlat(i); !ok {
 			continue
 		}
 		if d.parts[i], err = d.chunkPart(d.leaves[i][0]); err != nil {

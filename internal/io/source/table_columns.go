@@ -91,7 +91,7 @@ func (f *parquetFile) adapt(read *footer) error {
 	if t.NeedIDs && !byID && len(file) > 0 {
 		return fmt.Errorf("none of its columns has a field ID, and the table has no names for such files: %w", ErrUnsupported)
 	}
-	adapted := &footer{metadata: read.metadata, version: read.version, refused: map[int]error{}, conversions: map[string]*conversion{}}
+	adapted := &footer{metadata: read.metadata, fields: read.fields, version: read.version, refused: map[int]error{}, conversions: map[string]*conversion{}}
 	var fields []arrow.Field
 	for i, field := range f.table.schema.Fields() {
 		if _, constant := f.listed.Constants[field.Name]; constant || field.Name == t.Kept {

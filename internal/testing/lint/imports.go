@@ -54,7 +54,7 @@ var Levels = []Level{
 		"kernels/custom", "kernels/dictionary", "kernels/elementwise", "kernels/exchange", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/sketch", "kernels/text", "kernels/timezone", "kernels/window",
 		"internal/keys/hashtable", "internal/io/decompress", "internal/packed",
 	}},
-	{"column chunks, delimited text", []string{"internal/io/source/pages", "internal/io/source/chunks", "internal/io/source/delimited", "internal/io/sink/rowgroups"}},
+	{"column chunks, delimited text", []string{"internal/io/source/parquetschema", "internal/io/source/pages", "internal/io/source/chunks", "internal/io/source/delimited", "internal/io/sink/rowgroups"}},
 	{"sources", []string{"internal/io/sink", "internal/io/source"}},
 	{"plans", []string{"internal/query/plan"}},
 	{"readers of plans", []string{"internal/query/exec"}},

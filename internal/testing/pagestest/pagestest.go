@@ -3,6 +3,7 @@ package pagestest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"hash/crc32"
 	"testing"
@@ -85,6 +86,8 @@ type Page struct {
 	Values       int
 	Uncompressed int64
 	Encoding     int
+	// Levels is the encoding of the levels. Zero is that of runs.
+	Levels int
 	// Checksum gives the page a checksum, which is not right if Wrong is set.
 	Checksum, Wrong bool
 }
@@ -92,7 +95,7 @@ type Page struct {
 // Bytes returns the page with its header.
 func (p Page) Bytes() []byte {
 	signed := func(v int64) []byte { return binary.AppendVarint(nil, v) }
-	kind, encodings, about := pages.DataPage, []int{p.Encoding, pages.RLE, pages.RLE}, byte(0x2c) // field 5, behind field 3
+	kind, encodings, about := pages.DataPage, []int{p.Encoding, cmp.Or(p.Levels, pages.RLE), cmp.Or(p.Levels, pages.RLE)}, byte(0x2c) // field 5, behind field 3
 	if p.Dictionary {
 		kind, encodings, about = pages.DictionaryPage, encodings[:1], 0x4c
 	}

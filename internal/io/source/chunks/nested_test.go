@@ -21,6 +21,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/io/source/parquetschema"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/pagestest"
@@ -47,7 +48,9 @@ func nestedOf(t require.TestingT, values arrow.Array, groupRows int64, propertie
 	back, err := arrowReader.ReadTable(context.Background())
 	require.NoError(t, err)
 	c.Type = back.Schema().Field(0).Type
-	c.Nested, err = pages.NewNested(&arrowReader.Manifest.Fields[0], c.Type)
+	fields, err := parquetschema.Fields(reader.MetaData().Schema, arrowReader.Manifest.OriginSchema)
+	require.NoError(t, err)
+	c.Nested, err = pages.NewNested(fields[0], c.Type)
 	require.NoError(t, err)
 	for _, group := range reader.MetaData().GetRowGroups() {
 		chunk := chunks.Chunk{Rows: group.GetNumRows(), All: group.GetNumRows()}

@@ -1,6 +1,6 @@
 // Package pages reads parts of Parquet files that arrow-go does not offer or does not
-// check: headers of pages, pages of dictionaries, page indices, and Bloom filters. It decodes columns that
-// are no lists and no structs, in a fraction of arrow-go's time.
+// check: headers of pages, pages of dictionaries, page indices, and Bloom filters. It decodes columns, in a fraction of
+// arrow-go's time.
 //
 // # Columns
 //
@@ -8,17 +8,20 @@
 // indices of a dictionary are replaced by its values, which were converted before. Rows with
 // nulls are decoded without the nulls first, and then moved to their places.
 //
+// # Lists and structs
+//
+// [Nested] describes a column of lists and structs by the levels of its leaves. A [NestedDecoder] decodes each leaf like
+// a column, with a value for each of its elements, and makes lists and structs of the levels. Package chunks does the same
+// on a device.
+//
 // # Files of other writers
 //
-// arrow-go decodes lists and structs on the host, package chunks on a device by their description, [Nested]. [Schema] changes a footer, and [Rewrite] a column chunk, where it
-// refuses what other writers write, or reads it in another way.
+// [Schema] changes a footer where arrow-go refuses what other writers write, or reads it in another way.
 //
 // # Checks
 //
-// arrow-go allocates what a page claims: a dictionary up to the greatest index of a page,
-// whether the dictionary has it or not, blocks of delta encodings of any length, and text
-// of any length. One wrong byte can take gigabytes. [Check] tests these claims, before
-// arrow-go decodes a page. It decompresses only the beginnings of pages.
+// Lengths, levels and indices are compared with the bytes that exist before memory is taken for them: one wrong byte
+// can claim gigabytes.
 //
 // # Ownership, thread safety
 //

@@ -1,14 +1,13 @@
 package pages
 
 import (
-	"fmt"
-
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// encoded decodes strings as indices of the file's dictionary, which each array has a copy of.
+// encoded decodes strings as indices of the file's dictionary, which each array has a copy of. Strings of pages without
+// indices follow in the dictionary of their array.
 type encoded struct {
 	// fixed decodes the indices: its dictionary has the numbers from 0.
 	fixed[int32]
@@ -36,17 +35,43 @@ func (v *encoded) dictionary(plain []byte, n int64) error {
 	return nil
 }
 
-// plain implements values. checkHeaders reports pages of plain values.
-func (v *encoded) plain(_ []byte, _, _, n int) error {
-	if n > 0 {
-		return fmt.Errorf("%d strings without indices: %w", n, ErrDamaged)
+func (v *encoded) begin(rows int, mem arrowmemory.Allocator) {
+	v.strings.offsets = v.strings.offsets[:min(len(v.about)+1, len(v.strings.offsets))] // without those of the array before
+	v.fixed.begin(rows, mem)
+}
+
+// plain adds the strings to the dictionary of the array.
+func (v *encoded) plain(page []byte, taken, at, n int) error {
+	if taken == 0 {
+		v.strings.at = 0
 	}
+	rest := page[min(v.strings.at, len(page)):]
+	if len(v.strings.offsets) == 0 {
+		v.strings.offsets = []uint32{0}
+	}
+	before := len(v.strings.offsets)
+	for i := range n {
+		value, next, err := cutLength(rest)
+		if err != nil {
+			return err
+		}
+		length := len(v.strings.offsets) - 1
+		end := v.strings.offsets[length]
+		if int(end)+len(value) > mostText {
+			v.strings.offsets = v.strings.offsets[:before]
+			return errLong
+		}
+		v.strings.about = append(v.strings.about[:end], value...)
+		v.strings.offsets = append(v.strings.offsets, end+uint32(len(value)))
+		v.decoded[at+i], rest = int32(length), next
+	}
+	v.strings.at = len(page) - len(rest)
 	return nil
 }
 
 // array returns the dictionary.
 func (v *encoded) array(mem arrowmemory.Allocator) arrow.ArrayData {
-	length, bytes := len(v.about), 0
+	length, bytes := max(0, len(v.strings.offsets)-1), 0
 	ends := allocate(mem, 4*(length+1))
 	to := arrow.GetData[int32](ends)
 	to[0] = 0

@@ -71,7 +71,6 @@ func TestDecoderOfDeltasOfNulls(t *testing.T) {
 			for _, batch := range []int64{1, 3, 100} {
 				chunk, about := pagestest.Chunk(t, values, parquet.WithDictionaryDefault(false), parquet.WithEncoding(encoding), parquet.WithDataPageVersion(version),
 					parquet.WithDataPageSize(10), parquet.WithBatchSize(batch))
-				require.NoError(t, pages.Check(chunk, about.Column), "%v, %d values at a time", encoding, batch)
 				got, err := decoded(t, chunk, about, 150)
 				require.NoError(t, err)
 				require.True(t, array.Equal(values, got))
@@ -152,7 +151,6 @@ func TestDecoderOfLZ4(t *testing.T) {
 		about := pages.Flat{Column: pages.Column{Values: 1000, Codec: c.codec}, Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64}
 		require.True(t, about.Decodable(), name)
 		data := pagestest.Page{Body: c.body, Values: 1000, Uncompressed: int64(len(plain))}.Bytes()
-		require.NoError(t, pages.Check(data, about.Column), name)
 		got, err := decoded(t, data, about, 1000)
 		require.NoError(t, err, name)
 		require.Equal(t, plain, got.Data().Buffers()[1].Bytes(), name)
@@ -172,12 +170,10 @@ func TestChecksumsOfPages(t *testing.T) {
 	right := pagestest.Page{Body: body, Values: 2, Uncompressed: 8, Checksum: true}
 	_, err := decoded(t, right.Bytes(), about, 2)
 	require.NoError(t, err)
-	require.NoError(t, pages.Check(right.Bytes(), about.Column))
 	right.Wrong = true
 	_, err = decoded(t, right.Bytes(), about, 2)
 	require.ErrorIs(t, err, pages.ErrDamaged)
 	require.ErrorContains(t, err, "the checksum of a page is")
-	require.ErrorIs(t, pages.Check(right.Bytes(), about.Column), pages.ErrDamaged)
 }
 
 // Timestamps of 96 bits are exact in each unit, rounded down, or null.

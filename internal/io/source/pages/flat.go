@@ -14,8 +14,11 @@ import (
 )
 
 // ErrOther reports a column chunk that a [Decoder] does not decode: it has another encoding or
-// compression. arrow-go may decode it.
+// compression.
 var ErrOther = errors.New("the column chunk has another encoding")
+
+// ErrLong reports rows with more text, or more elements of lists, than an array may have.
+var ErrLong = errors.New("the rows are longer than an array may be")
 
 // mostRows is the number of rows of an array at most. It limits the memory that a damaged header
 // can claim.
@@ -33,19 +36,23 @@ type Flat struct {
 	Type arrow.DataType
 }
 
-// Decodable reports whether a [Decoder] knows the types and the compression of a column chunk.
+// Decodable reports whether a device may know the types and the compression of a column chunk. A [Decoder] knows more types.
 func (f Flat) Decodable() bool {
 	return f.MaxDefinition <= 1 && f.MaxRepetition == 0 && f.DecodableValues()
 }
 
 // DecodableValues is [Flat.Decodable] for a part of a list or a struct.
 func (f Flat) DecodableValues() bool {
+	return f.decompresses() && newValues(f) != nil
+}
+
+// decompresses reports whether a [Decoder] knows the compression.
+func (f Flat) decompresses() bool {
 	switch f.Codec {
 	case compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd, compress.Codecs.Lz4, LZ4Raw:
-	default:
-		return false
+		return true
 	}
-	return newValues(f) != nil
+	return false
 }
 
 // Decoder decodes a column chunk into arrays of its final type: it writes each value once, into
@@ -77,9 +84,9 @@ var scratches = sync.Pool{New: func() any { return new([]byte) }}
 
 // flatPage is the rest of a data page.
 type flatPage struct {
-	left int // rows
+	left int // rows, or entries of a leaf
 	// levels are the definition levels. They are unused if the column has no nulls.
-	levels hybrid
+	levels, repetitions hybrid
 	// values are the encoded values, of which taken are decoded, or the indices.
 	values  []byte
 	taken   int
@@ -99,37 +106,48 @@ type flatPage struct {
 //
 // An error wraps [ErrOther] or [ErrDamaged].
 func NewDecoder(data []byte, about Flat, mem arrowmemory.Allocator) (*Decoder, error) {
-	d := &Decoder{about: about, mem: mem, values: newValues(about), data: data, left: about.Values}
-	if d.values == nil {
-		return nil, fmt.Errorf("%v from %v: %w", about.Type, about.Physical, ErrOther)
+	if about.MaxDefinition > 1 || about.MaxRepetition > 0 {
+		return nil, fmt.Errorf("a part of a list or a struct: %w", ErrOther)
 	}
-	var err error
+	d := &Decoder{}
+	if err := d.open(data, about, mem); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *Decoder) open(data []byte, about Flat, mem arrowmemory.Allocator) (err error) {
+	*d = Decoder{about: about, mem: mem, values: allValues(about), data: data, left: about.Values}
+	if d.values == nil || !about.decompresses() {
+		return fmt.Errorf("%v from %v, compressed by %v: %w", about.Type, about.Physical, about.Codec, ErrOther)
+	}
 	if d.plan, err = NewPlan(data, about.Column); err == nil {
 		err = d.checkPlan()
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d.pooled = scratches.Get().(*[]byte)
 	d.scratch = *d.pooled
-	return d, nil
+	return nil
 }
 
 // Close ends the use of the decoder.
 func (d *Decoder) Close() {
-	*d.pooled = d.scratch
-	scratches.Put(d.pooled)
+	if d.pooled != nil {
+		*d.pooled = d.scratch
+		scratches.Put(d.pooled)
+	}
 	*d = Decoder{}
 }
 
 // checkPlan checks that the pages have levels and values in encodings that the decoder knows.
 func (d *Decoder) checkPlan() error {
-	if err := d.plan.CheckLevels(d.about.Column); err != nil {
+	if err := d.plan.checkValues(d.about.Column); err != nil {
 		return err
 	}
-	_, encoded := d.values.(*encoded)
 	for i, page := range d.plan {
-		if page.HasValues() && !page.Indexed() && (encoded || !d.about.knows(page.Encoding)) {
+		if page.HasValues() && !page.Indexed() && !d.about.knows(page.Encoding) {
 			return fmt.Errorf("page %d has values of encoding %d: %w", i, page.Encoding, ErrOther)
 		}
 	}
@@ -192,13 +210,21 @@ func (d *Decoder) Next(rows int64) (values arrow.Array, err error) {
 		validity, absent = v.absent(done, validity, d.mem)
 		nulls += absent
 	}
-	buffers := append([]*arrowmemory.Buffer{nil}, d.values.end(done)...)
-	if nulls > 0 {
-		buffers[0] = arrowmemory.NewBufferWithAllocator(validity, d.mem)
+	return d.array(done, nulls, validity), nil
+}
+
+// array returns the array of the values. It takes the memory of the validity, which may be nil without nulls.
+func (d *Decoder) array(length, nulls int, validity []byte) arrow.Array {
+	buffers := append([]*arrowmemory.Buffer{nil}, d.values.end(length)...)
+	if d.about.Type.ID() == arrow.NULL {
+		nulls = length
+		d.mem.Free(validity)
+	} else if nulls > 0 {
+		buffers[0] = buffer(validity, (length+7)/8, d.mem)
 	} else {
 		d.mem.Free(validity)
 	}
-	data := array.NewData(d.about.Type, done, buffers, nil, nulls, 0)
+	data := array.NewData(d.about.Type, length, buffers, nil, nulls, 0)
 	if v, ok := d.values.(*encoded); ok {
 		dictionary := v.array(d.mem)
 		data.SetDictionary(dictionary)
@@ -210,7 +236,7 @@ func (d *Decoder) Next(rows int64) (values arrow.Array, err error) {
 		}
 	}
 	defer data.Release()
-	return array.MakeFromData(data), nil
+	return array.MakeFromData(data)
 }
 
 // take decodes rows of the current page to a place of the array, and returns how many are valid.
@@ -221,19 +247,24 @@ func (d *Decoder) take(at, rows int, validity []byte) (valid int, err error) {
 			return 0, err
 		}
 	}
+	return valid, d.takeValues(at, rows, valid, validity)
+}
+
+// takeValues decodes the values of rows of which some are valid, as their bits are set.
+func (d *Decoder) takeValues(at, rows, valid int, validity []byte) (err error) {
 	if d.page.indexed {
 		err = d.values.indexed(&d.page.indices, at, valid)
 	} else {
 		err = d.values.plain(d.page.values, d.page.taken, at, valid)
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
 	d.page.taken += valid
 	if valid < rows {
 		d.values.spread(at, rows, valid, validity)
 	}
-	return valid, nil
+	return nil
 }
 
 // nextPage begins the next data page. It reads the dictionary if that comes first.
@@ -254,6 +285,9 @@ func (d *Decoder) nextPage() error {
 		if err != nil {
 			return err
 		}
+		if plain, err = d.about.sized(plain); err != nil {
+			return err
+		}
 		return d.values.dictionary(plain, page.Values)
 	case DataPage, DataPage2:
 		return d.begin(page, body)
@@ -263,20 +297,18 @@ func (d *Decoder) nextPage() error {
 
 // begin begins a data page.
 func (d *Decoder) begin(h Page, body []byte) error {
-	levels := body[:h.Levels]
 	all, err := d.decompress(h.Codec(d.about.Column), body[h.Levels:], h.Uncompressed-h.Levels)
 	if err != nil {
 		return err
 	}
-	if h.Kind == DataPage && d.about.MaxDefinition > 0 {
-		if levels, all, err = cutLength(all); err != nil {
-			return err
-		}
-	}
-	d.page = flatPage{left: int(h.Values), levels: hybrid{data: levels, width: 1}, values: all}
+	d.page = flatPage{left: int(h.Values)}
 	if int64(d.page.left) != h.Values || h.Values > d.left {
 		return fmt.Errorf("a page of %d values, the column chunk has %d more: %w", h.Values, d.left, ErrDamaged)
 	}
+	if all, err = d.page.cutLevels(h.Header, body[:h.Levels], all, d.about.Column); err != nil {
+		return err
+	}
+	d.page.values = all
 	switch {
 	case h.Encoding == RLE:
 		// An RLE page of booleans: the indices are the values.
@@ -286,14 +318,17 @@ func (d *Decoder) begin(h Page, body []byte) error {
 			d.page.indices.data, _, err = cutLength(all)
 		}
 	case plainOf(h.Encoding, d.about) != nil:
-		err = plainOf(h.Encoding, d.about)(all, d.about, h.Values, &d.rewritten)
-		d.page.values = d.rewritten.values
+		if err = plainOf(h.Encoding, d.about)(all, d.about, h.Values, &d.rewritten); err == nil {
+			d.page.values, err = d.about.sized(d.rewritten.values)
+		}
 	case h.Encoding != Plain && len(all) > 0:
 		d.page.indexed = true
 		d.page.indices = hybrid{data: all[1:], width: int(all[0])}
 		if all[0] > 32 {
 			err = fmt.Errorf("indices of %d bits: %w", all[0], ErrDamaged)
 		}
+	case h.Encoding == Plain:
+		d.page.values, err = d.about.sized(all)
 	}
 	return err
 }
@@ -321,12 +356,4 @@ func cutLength(data []byte) (first, rest []byte, err error) {
 		return nil, nil, fmt.Errorf("levels of %d bytes in a page of %d: %w", length, len(data), ErrDamaged)
 	}
 	return data[4 : 4+length], data[4+length:], nil
-}
-
-// allocate returns memory of which the caller writes every byte.
-func allocate(mem arrowmemory.Allocator, bytes int) []byte {
-	if m, ok := mem.(interface{ AllocateUninitialized(int) []byte }); ok {
-		return m.AllocateUninitialized(bytes)
-	}
-	return mem.Allocate(bytes)
 }

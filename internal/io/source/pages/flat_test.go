@@ -71,44 +71,47 @@ func TestDecoder(t *testing.T) {
 	}
 }
 
-// Strings of a dictionary are read as its indices on request, if it has all of them.
+// Strings of a dictionary are read as its indices on request.
 func TestDecoderOfDictionaries(t *testing.T) {
 	generator := arraytest.NewGenerator(5)
 	for _, dataType := range []arrow.DataType{arrow.BinaryTypes.String, arrow.BinaryTypes.Binary} {
 		for _, nulls := range []arraytest.Nulls{arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull} {
 			generator.Nulls = nulls
 			values := generator.Array(dataType, 500)
-			chunk, about := pagestest.Chunk(t, values, parquet.WithDataPageSize(300), parquet.WithBatchSize(50))
-			about.Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: dataType}
-			require.True(t, about.Decodable())
-			memory := arrowmemory.NewCheckedAllocator(arrowmemory.DefaultAllocator)
-			d, err := pages.NewDecoder(chunk, about, memory)
-			require.NoError(t, err)
-			for row := 0; row < values.Len(); {
-				got, err := d.Next(120)
-				require.NoError(t, err)
-				require.True(t, arrow.TypeEqual(about.Type, got.DataType()))
-				for i := range got.Len() {
-					require.Equal(t, values.IsNull(row), got.IsNull(i))
-					if !got.IsNull(i) {
-						require.Equal(t, values.ValueStr(row), got.ValueStr(i))
-					}
-					row++
-				}
-				got.Release()
-			}
-			d.Close()
-			memory.AssertSize(t, 0)
+			requireDictionary(t, values)
+			requireDictionary(t, values, parquet.WithDictionaryDefault(false))
+			requireDictionary(t, values, parquet.WithDictionaryPageSizeLimit(300))
 		}
 	}
-	generator.Nulls = arraytest.NoneNull
-	chunk, about := pagestest.Chunk(t, generator.Array(arrow.BinaryTypes.String, 50), parquet.WithDictionaryDefault(false))
-	about.Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
-	_, err := pages.NewDecoder(chunk, about, arrowmemory.DefaultAllocator)
-	require.ErrorIs(t, err, pages.ErrOther)
 }
 
-// Encodings, lists and types that only arrow-go decodes are reported before any memory is used.
+// requireDictionary decodes a column of strings as a dictionary. Strings that the file's dictionary lacks are added to it.
+func requireDictionary(t *testing.T, values arrow.Array, properties ...parquet.WriterProperty) {
+	t.Helper()
+	chunk, about := pagestest.Chunk(t, values, append(properties, parquet.WithDataPageSize(300), parquet.WithBatchSize(50))...)
+	about.Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: values.DataType()}
+	require.True(t, about.Decodable())
+	memory := arrowmemory.NewCheckedAllocator(arrowmemory.DefaultAllocator)
+	d, err := pages.NewDecoder(chunk, about, memory)
+	require.NoError(t, err)
+	for row := 0; row < values.Len(); {
+		got, err := d.Next(120)
+		require.NoError(t, err)
+		require.True(t, arrow.TypeEqual(about.Type, got.DataType()))
+		for i := range got.Len() {
+			require.Equal(t, values.IsNull(row), got.IsNull(i))
+			if !got.IsNull(i) {
+				require.Equal(t, values.ValueStr(row), got.ValueStr(i))
+			}
+			row++
+		}
+		got.Release()
+	}
+	d.Close()
+	memory.AssertSize(t, 0)
+}
+
+// Encodings, lists and types that it does not know are reported before any memory is used.
 func TestDecoderOfOthers(t *testing.T) {
 	generator := arraytest.NewGenerator(3)
 	values := generator.Array(arrow.PrimitiveTypes.Int64, 100)

@@ -18,8 +18,8 @@ type instants struct {
 	fixed[int64]
 }
 
-// NoInstant stands for a timestamp that does not fit. It is no timestamp in NumPy either.
-const NoInstant = math.MinInt64
+// noInstant stands for a timestamp that does not fit. It is no timestamp in NumPy either.
+const noInstant = math.MinInt64
 
 const nanosOfSecond = 1_000_000_000
 
@@ -46,7 +46,7 @@ func instant(data []byte, unit int64) int64 {
 	}
 	value, ok := textvalue.Scaled((day-julianEpoch)*secondsOfDay+second, rest/(nanosOfSecond/unit), unit)
 	if !ok {
-		return NoInstant
+		return noInstant
 	}
 	return value
 }
@@ -55,7 +55,7 @@ func instant(data []byte, unit int64) int64 {
 // The bitmap may be nil before.
 func (v *instants) absent(rows int, validity []byte, mem arrowmemory.Allocator) (_ []byte, count int) {
 	for i, value := range v.decoded[:rows] {
-		if value != NoInstant || validity != nil && !bitutil.BitIsSet(validity, i) {
+		if value != noInstant || validity != nil && !bitutil.BitIsSet(validity, i) {
 			continue
 		}
 		if validity == nil {

@@ -14,7 +14,7 @@ import (
 // LZ4Raw is the compression by blocks of LZ4, which arrow-go v17 has no name for.
 const LZ4Raw compress.Compression = 7
 
-// arrow-go decodes lists and structs: it gets the codecs that it does not have.
+// arrow-go, which other packages read files with, gets the codecs that it does not have.
 func init() {
 	for _, codec := range []compress.Compression{compress.Codecs.Lz4, LZ4Raw} {
 		if _, err := compress.GetCodec(codec); err != nil {

@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/parquetschema"
 )
 
 // Nested is a column of lists and structs, or a part of one: a list, a struct or values. Each value, and each list or struct
@@ -32,17 +33,18 @@ type Nested struct {
 // # Errors
 //
 // An error wraps [ErrOther]: the type is another one than lists, maps, structs and values.
-func NewNested(field *pqarrow.SchemaField, t arrow.DataType) (*Nested, error) {
+func NewNested(field parquetschema.Field, t arrow.DataType) (*Nested, error) {
 	leaves := 0
-	return newNested(field, t, field.Field.Nullable, &leaves)
+	return newNested(field, t, &leaves)
 }
 
-func newNested(field *pqarrow.SchemaField, t arrow.DataType, nullable bool, leaves *int) (*Nested, error) {
-	levels := field.LevelInfo
-	n := &Nested{Type: t, Nullable: nullable, Definition: int(levels.DefLevel), Depth: int(levels.RepLevel), Leaf: -1, Column: -1}
+func newNested(field parquetschema.Field, t arrow.DataType, leaves *int) (*Nested, error) {
+	n := &Nested{Type: t, Nullable: field.Nullable, Definition: field.Definition, Depth: field.Repetition, Leaf: -1, Column: -1}
 	var children []arrow.DataType
 	switch t := t.(type) {
 	case *arrow.ListType:
+		children = []arrow.DataType{t.Elem()}
+	case *arrow.FixedSizeListType:
 		children = []arrow.DataType{t.Elem()}
 	case *arrow.MapType:
 		children = []arrow.DataType{t.Elem()}
@@ -54,7 +56,7 @@ func newNested(field *pqarrow.SchemaField, t arrow.DataType, nullable bool, leav
 		if len(field.Children) > 0 || arrow.IsNested(t.ID()) {
 			return nil, fmt.Errorf("%v: %w", t, ErrOther)
 		}
-		n.Leaf, n.Column, n.Nullable = *leaves, field.ColIndex, levels.DefLevel > levels.RepeatedAncestorDefLevel
+		n.Leaf, n.Column, n.Nullable = *leaves, field.Leaf, field.Definition > field.Ancestor
 		*leaves++
 		return n, nil
 	}
@@ -65,16 +67,21 @@ func newNested(field *pqarrow.SchemaField, t arrow.DataType, nullable bool, leav
 		n.Definition, n.Depth, n.Element = n.Definition-1, n.Depth-1, n.Definition
 	}
 	for i, child := range children {
-		part, err := newNested(&field.Children[i], child, field.Children[i].Field.Nullable, leaves)
+		part, err := newNested(field.Children[i], child, leaves)
 		if err != nil {
 			return nil, err
 		}
 		n.Children = append(n.Children, part)
-		if t.ID() == arrow.STRUCT && levels.DefLevel > levels.RepeatedAncestorDefLevel && part.hasList() {
+		if t.ID() == arrow.STRUCT && field.Definition > field.Ancestor && part.hasList() {
 			n.Nullable = true
 		}
 	}
 	return n, nil
+}
+
+// HasFixedLists reports whether there is a list of a fixed size in it.
+func (n *Nested) HasFixedLists() bool {
+	return n.Type.ID() == arrow.FIXED_SIZE_LIST || slices.ContainsFunc(n.Children, (*Nested).HasFixedLists)
 }
 
 // hasList reports whether there is a list in it.

@@ -65,18 +65,27 @@ func (p Page) Codec(c Column) compress.Compression {
 	return c.Codec
 }
 
-// CheckLevels checks that the pages have as many values as the column chunk, and levels in the encoding that decoders know.
+// CheckLevels checks that the pages have as many values as the column chunk, and levels in the encoding that devices know.
 func (p Plan) CheckLevels(c Column) error {
-	values := int64(0)
 	for i, page := range p {
 		if !page.HasValues() {
 			continue
 		}
-		values += page.Values
 		other := page.Kind == DataPage && (c.MaxDefinition > 0 && page.DefinitionEncoding != RLE || c.MaxRepetition > 0 && page.RepetitionEncoding != RLE)
 		if other || page.RepetitionLevels > 0 && c.MaxRepetition == 0 {
 			return fmt.Errorf("page %d has levels of encodings %d and %d, %d bytes of repetition levels: %w",
 				i, page.DefinitionEncoding, page.RepetitionEncoding, page.RepetitionLevels, ErrOther)
+		}
+	}
+	return p.checkValues(c)
+}
+
+// checkValues checks that the pages have as many values as the column chunk.
+func (p Plan) checkValues(c Column) error {
+	values := int64(0)
+	for _, page := range p {
+		if page.HasValues() {
+			values += page.Values
 		}
 	}
 	if values > c.Values {

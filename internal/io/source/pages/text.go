@@ -69,6 +69,12 @@ func (v *text) begin(rows int, mem arrowmemory.Allocator) {
 	v.ends[0] = 0
 }
 
+func (v *text) extend(rows int) {
+	v.rows = rows
+	v.memory = reallocate(v.mem, v.memory, (rows+1)*4)
+	v.ends = arrow.GetData[int32](v.memory)
+}
+
 // grow makes room for the next strings, of n bytes, which follow those of the given number of
 // rows. It expects as many bytes for the other rows in proportion.
 func (v *text) grow(n, rows int) error {

@@ -17,6 +17,8 @@ type values interface {
 	dictionary(plain []byte, n int64) error
 	// begin begins an array of at most the given number of rows.
 	begin(rows int, mem arrowmemory.Allocator)
+	// extend makes room for more rows.
+	extend(rows int)
 	// plain decodes n plain values of a page, after those taken, to a place of the array.
 	plain(page []byte, taken, at, n int) error
 	// indexed decodes n indices of the dictionary to a place of the array.
@@ -27,6 +29,17 @@ type values interface {
 	end(rows int) []*arrowmemory.Buffer
 	// drop frees the memory of an array that failed.
 	drop()
+}
+
+// allValues returns the decoder of the values of a column chunk, or nil. It knows types that devices do not.
+func allValues(f Flat) values {
+	if t, ok := f.Type.(arrow.ExtensionType); ok {
+		f.Type = t.StorageType()
+	}
+	if v := newValues(f); v != nil {
+		return v
+	}
+	return rareValues(f)
 }
 
 // newValues returns the decoder of the values of a column chunk, or nil.
@@ -147,6 +160,12 @@ func (v *fixed[A]) begin(rows int, mem arrowmemory.Allocator) {
 	v.decoded = arrow.GetData[A](v.memory)
 }
 
+func (v *fixed[A]) extend(rows int) {
+	var element [1]A
+	v.memory = reallocate(v.mem, v.memory, rows*len(arrow.GetBytes(element[:])))
+	v.decoded = arrow.GetData[A](v.memory)
+}
+
 func (v *fixed[A]) plain(page []byte, taken, at, n int) error {
 	if !v.fits(len(page), int64(taken+n)) {
 		return fmt.Errorf("%d values or more in %d bytes: %w", taken+n, len(page), ErrDamaged)
@@ -228,13 +247,6 @@ func (v *fixed[A]) drop() {
 	v.memory, v.decoded = nil, nil
 }
 
-// buffer returns a buffer of the first bytes of memory, which it frees.
-func buffer(memory []byte, bytes int, mem arrowmemory.Allocator) *arrowmemory.Buffer {
-	b := arrowmemory.NewBufferWithAllocator(memory, mem)
-	b.ResizeNoShrink(bytes)
-	return b
-}
-
 // copied decodes values that a file has like the memory.
 func copied[A int16 | int32 | int64 | decimal128.Num](to []A, page []byte, taken int) {
 	bytes := arrow.GetBytes(to)
@@ -268,23 +280,5 @@ func decimals64(to []decimal128.Num, page []byte, taken int) {
 	for i := range to {
 		v := int64(binary.LittleEndian.Uint64(page[i*8:]))
 		to[i] = decimal128.New(v>>63, uint64(v))
-	}
-}
-
-// decimalsOf decodes numbers of width bytes, of which the first is the greatest.
-func decimalsOf(width int) func(to []decimal128.Num, page []byte, taken int) {
-	return func(to []decimal128.Num, page []byte, taken int) {
-		page = page[taken*width:]
-		for i := range to {
-			number := page[i*width:][:width]
-			high, low := int64(int8(number[0]))>>7, uint64(int64(int8(number[0]))>>7)
-			for _, b := range number[:max(0, width-8)] {
-				high = high<<8 | int64(b)
-			}
-			for _, b := range number[max(0, width-8):] {
-				low = low<<8 | uint64(b)
-			}
-			to[i] = decimal128.New(high, low)
-		}
 	}
 }
