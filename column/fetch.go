@@ -213,28 +213,38 @@ func (f *fetched) shorten(length int) {
 		return
 	}
 	f.length = length
-	keep := func(buffer, elements int) {
-		if b := f.buffers[buffer]; b.Len() > elements*f.layout.Width {
-			b.ResizeNoShrink(elements * f.layout.Width)
+	keep := func(buffer, elements, width int) {
+		if b := f.buffers[buffer]; b.Len() > elements*width {
+			b.ResizeNoShrink(elements * width)
 		}
 	}
+	width := f.layout.Width
 	switch f.layout.Kind {
 	case layout.Fixed, layout.View, layout.Dictionary:
-		keep(1, length)
+		keep(1, length, width)
 	case layout.Binary, layout.List:
-		if keep(1, length+1); length == 0 {
+		if keep(1, length+1, width); length == 0 {
 			clear(f.buffers[1].Bytes())
 		}
 	case layout.ListView:
-		keep(1, length)
-		keep(2, length)
-	case layout.FixedSizeList:
-		length *= f.layout.ListSize()
-		fallthrough
+		keep(1, length, width)
+		keep(2, length, width)
+	case layout.DenseUnion:
+		keep(0, length, 1)
+		keep(1, length, 4)
+	case layout.SparseUnion:
+		keep(0, length, 1)
+		f.shortenChildren(length)
 	case layout.Struct:
-		for _, child := range f.children {
-			child.shorten(length)
-		}
+		f.shortenChildren(length)
+	case layout.FixedSizeList:
+		f.shortenChildren(length * f.layout.ListSize())
+	}
+}
+
+func (f *fetched) shortenChildren(length int) {
+	for _, child := range f.children {
+		child.shorten(length)
 	}
 }
 
@@ -288,18 +298,22 @@ func (d *downloader) fetchRuns(f *fetched, c *Column, offset int) error {
 	if err := d.fetchChild(f, c, 0, 0, runs); err != nil {
 		return err
 	}
-	whole := f.length == 0 || offset == 0 && runs <= f.length
-	if whole {
-		if err := d.fetchChild(f, c, 1, 0, runs); err != nil {
-			return err
-		}
-	}
 	if f.length == 0 {
-		return nil
+		return d.fetchChild(f, c, 1, 0, 0)
 	}
+	whole, length := offset == 0 && runs <= f.length, f.length
 	d.then = append(d.then, func() error {
 		ends, width := f.children[0].buffers[1], f.layout.Width
-		if err := checkRunEnds(ends.Bytes(), width, offset+f.length); err != nil {
+		if f.length < length || f.parent != nil { // a list may refer to elements before others
+			used := runsWithin(ends.Bytes(), width, offset, f.length)
+			for _, child := range f.children {
+				child.shorten(used)
+			}
+			if f.length == 0 && !whole {
+				return d.fetchChild(f, c, 1, 0, 0)
+			}
+		}
+		if err := checkRunEnds(ends.Bytes(), width, offset+f.length); err != nil && f.length > 0 {
 			return f.children[0].fail(err)
 		}
 		if whole {
@@ -314,7 +328,23 @@ func (d *downloader) fetchRuns(f *fetched, c *Column, offset int) error {
 		f.children[0].length = count
 		return d.fetchChild(f, c, 1, first, count)
 	})
+	if whole {
+		return d.fetchChild(f, c, 1, 0, runs)
+	}
 	return nil
+}
+
+// runsWithin returns the number of runs up to the end of length elements, or all if the ends do not reach it.
+func runsWithin(ends []byte, width, offset, length int) int {
+	if length == 0 {
+		return 0
+	}
+	for i := range len(ends) / width {
+		if signedAt(ends[i*width:], width) >= int64(offset+length) {
+			return i + 1
+		}
+	}
+	return len(ends) / width
 }
 
 // array makes the array after all transfers.

@@ -1,13 +1,17 @@
 package column_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -83,6 +87,98 @@ func TestArrayOfListsWithUnusedElements(t *testing.T) {
 					a.Release()
 				}
 			})
+		}
+	})
+}
+
+// untidy copies an array, with other bytes behind the used elements in every buffer, at every level.
+func (m columnMaker) untidy(a arrow.ArrayData, used int) *column.Column {
+	l, err := layout.Of(a.DataType())
+	require.NoError(m, err)
+	data := column.Data{Type: a.DataType(), Length: a.Len(), NullCount: column.UnknownNullCount}
+	buffers := a.Buffers()
+	if len(buffers) > l.Buffers() && !l.HasValidity() {
+		buffers = buffers[1:]
+	}
+	for i, b := range buffers {
+		var bytes []byte
+		if b != nil {
+			bytes = slices.Clone(b.Bytes())
+		}
+		if i < l.Buffers() && l.Buffer(i) != layout.Data {
+			extent, ok := l.Extent(l.Buffer(i), used)
+			require.True(m, ok)
+			for at := int(extent); at < len(bytes); at++ {
+				bytes[at] = 0xF3
+			}
+		}
+		if len(bytes) == 0 {
+			data.Buffers = append(data.Buffers, column.Bytes{})
+			continue
+		}
+		copied, err := column.FromSlice(m.Context(), m.mgr, bytes, column.SliceOptions{})
+		data.Buffers = append(data.Buffers, m.done(copied, err).Data().Buffers[1])
+	}
+	stored := array.MakeFromData(a)
+	if extension, ok := stored.(array.ExtensionArray); ok {
+		stored = extension.Storage()
+	}
+	for i, child := range a.Children() {
+		length := child.Len()
+		switch l.Kind {
+		case layout.List:
+			if length = 0; used == 0 {
+				break
+			}
+			_, end := stored.(array.ListLike).ValueOffsets(used - 1)
+			length = int(end)
+		case layout.Struct, layout.SparseUnion:
+			length = used
+		case layout.FixedSizeList:
+			length = used * l.ListSize()
+		case layout.RunEnds:
+			length = array.NewSlice(stored, 0, int64(used)).(*array.RunEndEncoded).GetPhysicalLength()
+		}
+		data.Children = append(data.Children, m.untidy(a.Children()[i], length))
+	}
+	if l.Kind == layout.Dictionary {
+		whole, err := column.FromArray(m.Context(), m.mgr, array.MakeFromData(a.Dictionary()), column.UploadOptions{})
+		data.Dictionary = m.done(whole, err)
+	}
+	if len(data.Buffers) == 0 {
+		data.Manager = m.mgr
+	}
+	return m.done(column.New(data))
+}
+
+// The used elements of every type have their values, whatever is behind them, and lists without elements have none.
+func TestArrayOfListsWithUnusedElementsOfAllTypes(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		m := columnMaker{t, devicetest.Manager(t, dev, memory.Options{})}
+		g := arraytest.NewGenerator(11)
+		for _, element := range arraytest.AllTypes() {
+			field := arrow.Field{Name: "a", Type: element, Nullable: true}
+			for _, dataType := range []arrow.DataType{
+				element, arrow.ListOf(element), arrow.LargeListOf(element), arrow.StructOf(field), arrow.FixedSizeListOf(2, element), arrow.ListViewOf(element),
+			} {
+				t.Run(dataType.String(), func(t *testing.T) {
+					a := g.Array(dataType, 12)
+					if a.Data().Offset() != 0 {
+						t.Skip("the generator begins elsewhere")
+					}
+					for _, used := range []int{0, 1, 5, 12} {
+						whole := m.untidy(a.Data(), used)
+						for _, begin := range []int{0, min(3, used), used} {
+							elements := m.done(whole.Slice(begin, 12-begin))
+							list := m.nested(arrow.ListOf(dataType), 2, []int32{0, 0, int32(used - begin)}, elements)
+							got, err := list.Array(t.Context())
+							require.NoError(t, err, "from %d to %d", begin, used)
+							values := array.NewSlice(got.(*array.List).ListValues(), 0, int64(used-begin))
+							require.Equal(t, plains(array.NewSlice(a, int64(begin), int64(used))), plains(values), "from %d to %d", begin, used)
+						}
+					}
+				})
+			}
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/io/source/parquetschema"
 	"github.com/gpuframe/gpuframe/objectstore"
 )
 
@@ -20,6 +21,9 @@ const (
 	// mostRecordRows is the number of rows of a record at most: larger row groups are
 	// decoded in several steps.
 	mostRecordRows = 1 << 20
+	// mostFixedElements is the number of elements in lists of a fixed size of a record at most: those of rows that are
+	// null have memory, and none in the file.
+	mostFixedElements = 1 << 24
 	// stringWidth is the expected length of a string with its offset, in bytes.
 	stringWidth = 16
 	// mostDecoded is the memory that row groups in flight may take, beyond the two that
@@ -65,6 +69,9 @@ func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup,
 		if most > 0 {
 			p.rows = min(p.rows, most)
 		}
+	}
+	for _, field := range schema.Fields() {
+		p.rows = min(p.rows, max(1, mostFixedElements/parquetschema.FixedElements(field.Type)))
 	}
 	p.remote = s.paths.remote()
 	p.encoded = p.encodedColumns()

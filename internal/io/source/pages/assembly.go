@@ -143,9 +143,10 @@ func (d *NestedDecoder) decode(rows int64) (values arrow.Array, err error) {
 	for _, n := range nodes {
 		n.begin(d.mem)
 	}
+	left := d.left
 	d.left -= rows
 	for i, leaf := range d.leaves {
-		leaf.begin(rows)
+		leaf.begin(rows, left)
 		if err = leaf.read(rows); err == nil && d.left == 0 && !leaf.ended() {
 			err = fmt.Errorf("the levels are of more rows than the column has: %w", ErrDamaged)
 		}

@@ -47,13 +47,15 @@ func lastOf(levels []uint32) uint32 {
 	return levels[len(levels)-1]
 }
 
-// begin begins an array of rows.
-func (l *leafDecoder) begin(rows int64) {
+// begin begins an array of rows, of those that are left.
+func (l *leafDecoder) begin(rows, left int64) {
 	l.length, l.nulls = 0, 0
 	l.validity = bitmap{growing{mem: l.mem}}
 	l.room = int(rows)
 	if len(l.elements) > 0 {
-		l.room = int(min(l.left+int64(len(l.definitions)), firstEntries))
+		entries := l.left + int64(len(l.definitions))
+		expected := float64(entries) * float64(rows) / float64(max(left, 1))
+		l.room = int(min(entries, firstEntries, int64(expected)+64)) // more are added if the rows have more
 	}
 	l.values.begin(l.room, l.mem)
 }

@@ -134,21 +134,31 @@ func (n *nestedNode) assemble(children []arrow.Array) (arrow.Array, error) {
 
 // fixedElements returns the elements of lists of a fixed size: a file has none for a list that is null, an array has.
 func (n *nestedNode) fixedElements(size int, elements arrow.Array) (arrow.Array, error) {
+	if int64(n.length)*int64(size) > int64(mostElements) {
+		return nil, fmt.Errorf("%d lists of %d elements: %w", n.length, size, ErrLong)
+	}
 	ends := n.offsets.reserve(n.length + 1)
 	ends[n.length] = int32(n.elements)
-	parts := []arrow.Array{array.NewSlice(elements, 0, 0)}
+	isNull := func(row int) bool { return n.nulls > 0 && n.validity.memory[row>>3]>>(row&7)&1 == 0 }
+	parts, absent := []arrow.Array{array.NewSlice(elements, 0, 0)}, arrow.Array(nil)
 	defer func() { release.Arrow(parts) }()
-	for row := range n.length {
-		first, end := int(ends[row]), int(ends[row+1])
-		if n.nulls > 0 && n.validity.memory[row>>3]>>(row&7)&1 == 0 {
-			parts = append(parts, array.MakeArrayOfNull(n.offsets.mem, elements.DataType(), size))
+	for row := 0; row < n.length; {
+		begin, null := row, isNull(row)
+		for ; row < n.length && isNull(row) == null; row++ {
+			if length := int(ends[row+1] - ends[row]); !null && length != size {
+				return nil, fmt.Errorf("a list of %d elements in a column of %v: %w", length, n.Type, ErrDamaged)
+			}
+		}
+		if !null {
+			parts = append(parts, array.NewSlice(elements, int64(ends[begin]), int64(ends[row])))
 			continue
 		}
-		if end-first != size {
-			return nil, fmt.Errorf("a list of %d elements in a column of %v: %w", end-first, n.Type, ErrDamaged)
+		if absent == nil {
+			absent = array.MakeArrayOfNull(n.offsets.mem, elements.DataType(), size*min(n.nulls, nullLists))
+			defer absent.Release()
 		}
-		if n.nulls > 0 {
-			parts = append(parts, array.NewSlice(elements, int64(first), int64(end)))
+		for left := row - begin; left > 0; left -= min(left, nullLists) {
+			parts = append(parts, array.NewSlice(absent, 0, int64(size*min(left, nullLists))))
 		}
 	}
 	if n.nulls == 0 {
@@ -157,3 +167,6 @@ func (n *nestedNode) fixedElements(size int, elements arrow.Array) (arrow.Array,
 	}
 	return array.Concatenate(parts, n.offsets.mem)
 }
+
+// nullLists is the number of null lists that are added to an array at a time.
+const nullLists = 64

@@ -210,3 +210,30 @@ func TestListsOfTwoLevels(t *testing.T) {
 		requireLikeArrow(t, schema.NewSchema(root), nil)
 	}
 }
+
+// A row without a list has memory for all elements of a fixed size, which a stored schema may claim to be any number.
+func TestLongFixedLists(t *testing.T) {
+	number := arrow.PrimitiveTypes.Int64
+	inner := arrow.FixedSizeListOf(1<<10, number)
+	for _, test := range []struct {
+		written arrow.DataType
+		want    arrow.Type
+	}{
+		{arrow.FixedSizeListOf(parquetschema.MostElements, number), arrow.FIXED_SIZE_LIST},
+		{arrow.FixedSizeListOf(parquetschema.MostElements+1, number), arrow.LIST},
+		{arrow.FixedSizeListOf(1<<11, inner), arrow.LIST},
+		{arrow.FixedSizeListOf(1<<11, arrow.StructOf(arrow.Field{Name: "a", Type: inner, Nullable: true})), arrow.LIST},
+	} {
+		data, err := storedFile(test.written)
+		require.NoError(t, err)
+		fields, err := parquetschema.Fields(schemaOf(t, data), arrow.NewSchema([]arrow.Field{{Name: "a", Type: test.written, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Int8}}, nil))
+		require.NoError(t, err)
+		require.Equal(t, test.want, fields[0].Type.ID(), "%v", fields[0].Type)
+	}
+}
+
+func schemaOf(t *testing.T, data []byte) *schema.Schema {
+	reader, err := file.NewParquetReader(bytes.NewReader(data))
+	require.NoError(t, err)
+	return reader.MetaData().Schema
+}

@@ -82,7 +82,6 @@ func (f *Field) restoreChildren(original arrow.DataType) (changed, known bool, e
 	if len(parts) != len(f.Children) || !f.isLike(original) {
 		return false, false, nil
 	}
-	changed = original.ID() != f.Type.ID()
 	for i, part := range parts {
 		other, err := f.Children[i].restore(part)
 		if err != nil {
@@ -90,7 +89,10 @@ func (f *Field) restoreChildren(original arrow.DataType) (changed, known bool, e
 		}
 		changed = changed || other
 	}
-	if changed {
+	if fixed, ok := original.(*arrow.FixedSizeListType); ok && int64(fixed.Len()) > MostElements/FixedElements(f.Children[0].Type) {
+		original = f.Type
+	}
+	if changed = changed || original.ID() != f.Type.ID(); changed {
 		f.Type = f.ofChildren(original)
 	}
 	return changed, true, nil
@@ -99,6 +101,26 @@ func (f *Field) restoreChildren(original arrow.DataType) (changed, known bool, e
 // isLike reports whether values of the file can be those of the type that was written.
 func (f *Field) isLike(original arrow.DataType) bool {
 	return f.Type.ID() == original.ID() || f.Type.ID() == arrow.LIST && original.ID() == arrow.FIXED_SIZE_LIST
+}
+
+// MostElements is the largest number of elements of a row in lists of a fixed size, with those of lists within them. Longer ones are
+// lists: a row that is null has memory for its elements, of which the file has none.
+const MostElements = 1 << 20
+
+// FixedElements is the number of elements of a value in lists of a fixed size, and at least 1.
+func FixedElements(t arrow.DataType) int64 {
+	elements := int64(1)
+	switch t := t.(type) {
+	case arrow.ExtensionType:
+		return FixedElements(t.StorageType())
+	case *arrow.FixedSizeListType:
+		return max(1, int64(t.Len())) * FixedElements(t.Elem())
+	case *arrow.StructType:
+		for _, f := range t.Fields() {
+			elements = max(elements, FixedElements(f.Type))
+		}
+	}
+	return elements
 }
 
 // ofChildren returns the type that was written with the types of the parts as they are now.
