@@ -22,9 +22,9 @@ func ExampleQuery_At() {
 	if !errors.As(err, &failure) {
 		panic(err)
 	}
-	show := func(p gpuframe.Problem) { fmt.Printf("%s:%d: %s: %v\n", p.File, p.Line, p.Verb, p.Err) }
+	report := func(p gpuframe.Problem) { fmt.Printf("%s:%d: %s: %v\n", p.File, p.Line, p.Verb, p.Err) }
 	for _, problem := range failure.Problems {
-		show(problem)
+		report(problem)
 	}
 	fmt.Println(len(failure.Unwrap()), "cause") // errors.Is looks at all of them
 	// Output:

@@ -1,6 +1,7 @@
 package gpuframe_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -73,14 +75,7 @@ func ExampleFolderKey() {
 	if err != nil {
 		panic(err)
 	}
-	largest := func(files []gpuframe.WrittenFile) (most gpuframe.WrittenFile) {
-		for _, file := range files {
-			if file.Rows > most.Rows {
-				most = file
-			}
-		}
-		return most
-	}(manifest.Files)
+	largest := slices.MaxFunc(manifest.Files, func(a, b gpuframe.WrittenFile) int { return cmp.Compare(a.Rows, b.Rows) })
 	fmt.Println(len(manifest.Files), "files,", manifest.Rows, "rows, at most", largest.Rows, "in one")
 	// Output:
 	// 3 files, 6 rows, at most 2 in one

@@ -43,7 +43,7 @@ func ExampleMatching() {
 	// ,3,3
 }
 
-// The first rows of four kinds of joins. A right column with the name of a left one gets a suffix.
+// Four kinds of joins, of each the two rows with the first cities in the alphabet. A right column with the name of a left one gets a suffix.
 func ExampleJoinKind() {
 	gpu := hostEngine()
 	defer gpu.Close()

@@ -26,7 +26,7 @@ func scoring(options ...gpuframe.FunctionOption) gpuframe.UserFunction {
 	}, options...)
 }
 
-// Functions of two and three columns. Pointers take nulls.
+// Functions of two columns (score, by GoFunc2) and of three (label, by GoFunc3). Pointers take nulls.
 func ExampleGoFunc2() {
 	gpu := hostEngine()
 	defer gpu.Close()

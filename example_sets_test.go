@@ -23,7 +23,7 @@ func ExampleQuery_IntersectAll() {
 	// Oslo
 }
 
-// Rows that others changed: the rows of today that yesterday did not have.
+// The rows of today that yesterday did not have, and the reverse. Two equal rows less one are one row.
 func ExampleQuery_ExceptAll() {
 	type stock struct {
 		Product string `gpuframe:"product"`

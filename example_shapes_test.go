@@ -53,7 +53,7 @@ func ExampleQuery_CrossTab() {
 	// tea,1,1,0
 }
 
-// Rows of columns.
+// A row for each value of two columns, with the name of its column.
 func ExampleQuery_Unpivot() {
 	type half struct {
 		City          string

@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
-// withoutArguments calls a method with the zero value of each argument, and with one of them for the variadic ones.
-func withoutArguments(method reflect.Value) []reflect.Value {
+// callWithZeros calls a method with the zero value of each parameter; a variadic parameter gets one.
+func callWithZeros(method reflect.Value) []reflect.Value {
 	var arguments []reflect.Value
 	for i := range method.Type().NumIn() {
 		t := method.Type().In(i)
@@ -39,23 +39,23 @@ func TestNilArguments(t *testing.T) {
 		L []string `gpuframe:"l"`
 	}
 	rows := gpuframe.From(e, []row{{1, "a", nil}})
-	bound := func(t *testing.T, query gpuframe.Query) {
+	bind := func(t *testing.T, query gpuframe.Query) {
 		require.NotPanics(t, func() { _, _ = query.Schema(t.Context()) })
 	}
 	expressions := func(t *testing.T, results []reflect.Value) {
 		for _, result := range results {
 			if x, ok := result.Interface().(gpuframe.Expr); ok {
-				bound(t, rows.Select(x.As("y")))
-				bound(t, rows.GroupBy("x").Agg(x.As("y")))
-				bound(t, rows.With(x.Over(gpuframe.By("s").OrderBy("x")).As("y")))
+				bind(t, rows.Select(x.As("y")))
+				bind(t, rows.GroupBy("x").Agg(x.As("y")))
+				bind(t, rows.With(x.Over(gpuframe.By("s").OrderBy("x")).As("y")))
 			}
 		}
 	}
 	for _, column := range []string{"x", "s", "l", "none"} {
-		of := reflect.ValueOf(gpuframe.Col(column))
-		for i := range of.NumMethod() {
-			t.Run(column+"/"+of.Type().Method(i).Name, func(t *testing.T) {
-				require.NotPanics(t, func() { expressions(t, withoutArguments(of.Method(i))) })
+		value := reflect.ValueOf(gpuframe.Col(column))
+		for i := range value.NumMethod() {
+			t.Run(column+"/"+value.Type().Method(i).Name, func(t *testing.T) {
+				require.NotPanics(t, func() { expressions(t, callWithZeros(value.Method(i))) })
 			})
 		}
 	}
@@ -68,20 +68,20 @@ func TestNilArguments(t *testing.T) {
 		"On": gpuframe.On, "Count": gpuframe.Count,
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.NotPanics(t, func() { expressions(t, withoutArguments(reflect.ValueOf(function))) })
+			require.NotPanics(t, func() { expressions(t, callWithZeros(reflect.ValueOf(function))) })
 		})
 	}
 	grouped := rows.GroupBy("s")
-	for name, of := range map[string]reflect.Value{"query": reflect.ValueOf(rows), "grouped": reflect.ValueOf(grouped), "resampled": reflect.ValueOf(rows.Resample("x", 1))} {
-		for i := range of.NumMethod() {
-			if takesContext(of.Method(i).Type()) || slices.Contains([]string{"ExplainPlan", "SameShape"}, of.Type().Method(i).Name) {
+	for name, value := range map[string]reflect.Value{"query": reflect.ValueOf(rows), "grouped": reflect.ValueOf(grouped), "resampled": reflect.ValueOf(rows.Resample("x", 1))} {
+		for i := range value.NumMethod() {
+			if takesContext(value.Method(i).Type()) || slices.Contains([]string{"ExplainPlan", "SameShape"}, value.Type().Method(i).Name) {
 				continue // the latter are of export_test.go
 			}
-			t.Run(name+"/"+of.Type().Method(i).Name, func(t *testing.T) {
+			t.Run(name+"/"+value.Type().Method(i).Name, func(t *testing.T) {
 				require.NotPanics(t, func() {
-					for _, result := range withoutArguments(of.Method(i)) {
+					for _, result := range callWithZeros(value.Method(i)) {
 						if query, ok := result.Interface().(gpuframe.Query); ok {
-							bound(t, query)
+							bind(t, query)
 						}
 					}
 				})

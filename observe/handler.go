@@ -149,7 +149,7 @@ func (h *handler) current() ([]byte, error) {
 		return h.text, nil
 	}
 	s := h.recorder.Snapshot()
-	s.History, s.Operations = h.recorder.history.read()
+	s.History, s.Operations, s.OperationSeconds = h.recorder.history.read()
 	s.CanCancel = h.options.Token != ""
 	text, err := json.Marshal(s)
 	if err != nil {

@@ -54,14 +54,15 @@ func (r *Recorder) keepHistory(interval time.Duration) {
 
 func (r *Recorder) sample() sample { return sample{r.moment(), r.working()} }
 
-// read returns the moments, the oldest first, and the times of the operations in them.
-func (h *history) read() (moments []Moment, operations []OperationTime) {
+// read returns the moments, the oldest first, and the times of the operations in them: see [operationTimes].
+func (h *history) read() (moments []Moment, operations []OperationTime, seconds float64) {
 	samples := h.list()
 	moments = make([]Moment, len(samples))
 	for i, s := range samples {
 		moments[i] = s.Moment
 	}
-	return moments, operationTimes(samples, h.interval)
+	operations, seconds = operationTimes(samples, h.interval)
+	return moments, operations, seconds
 }
 
 func (r *Recorder) moment() Moment {

@@ -46,6 +46,8 @@ type Snapshot struct {
 	// Operations are those that worked in the moments of History, the 20 with the most time. The estimate needs
 	// Options.Engines.
 	Operations []OperationTime `json:"operations"`
+	// OperationSeconds is the time of all operations that worked in the moments of History, listed or not.
+	OperationSeconds float64 `json:"operation_seconds"`
 	// CanCancel reports whether the handler has a token for cancelling queries.
 	CanCancel bool `json:"can_cancel"`
 }

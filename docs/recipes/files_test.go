@@ -55,7 +55,9 @@ func Example_larger() {
 	defer small.Close()
 	numbers := gpuframe.From(small, make([]struct{ N float64 }, 100_000)).WithRandom("order", 1).WithRowNumber("row")
 	name := filepath.Join(folder, "sorted.parquet")
-	fmt.Println(must(numbers.Sort("order").WriteFile(ctx, name, gpuframe.Parquet())), "rows")
+	rows := must(numbers.Sort("order").WriteFile(ctx, name, gpuframe.Parquet()))
+	copies := small.Manager().TransferStats()
+	fmt.Println(rows, "rows, copied to the device again:", copies.Uploads.Bytes > 2*8*100_000) // the source has 8 bytes a row
 	// Output:
-	// 100000 rows
+	// 100000 rows, copied to the device again: true
 }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// must ends the program after an error.
+// must ends the program after an error. Deferred calls are skipped.
 func must[T any](value T, err error) T {
 	if err != nil {
 		log.Fatal(err)

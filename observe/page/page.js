@@ -185,12 +185,14 @@ function showTime(s) {
 
 // showOperations draws a bar for each operation that worked in the moments of the history.
 function showOperations(s) {
-  const all = s.operations.reduce((sum, o) => sum + o.seconds, 0);
+  const all = s.operation_seconds;
   at("operations").hidden = all === 0;
   setText("operations-text", all > 0
-    ? `An estimate: the operations of queries that worked in the moments of the last ${span(s.history[0].time, s.time)}.`
+    ? `An estimate: the operation of each query, sampled ${count(s.history.length)} times over the last ${span(s.history[0].time, s.time)}.`
     : "No query worked in the last minutes.");
-  at("operations").tBodies[0].replaceChildren(...s.operations.map((o) => row("operations", [
+  const others = all - s.operations.reduce((sum, o) => sum + o.seconds, 0);
+  const list = others > 1e-6 * all ? [...s.operations, { name: "(others)", seconds: others }] : s.operations;
+  at("operations").tBodies[0].replaceChildren(...list.map((o) => row("operations", [
     o.name, barAndShare(o.seconds, all, "part of the time of all operations"), o.seconds.toFixed(1),
   ])));
 }

@@ -37,26 +37,38 @@ func readYAML(t *testing.T, text []byte) (documents []object) {
 }
 
 // render returns the objects of the chart by their kinds. The templates use no function but toJson, which Helm has too.
-// Values take the place of the chart's own, members of maps one by one, and nil removes one, as in Helm.
+// Values take the place of the chart's own, members of maps one by one, and nil removes one, as in Helm. Numbers are
+// float64, as those of a file of values are in Helm, and members that are missing are nil.
 func render(t *testing.T, values object) map[string]object {
 	t.Helper()
 	own, err := os.ReadFile(filepath.Join(chartFolder, "values.yaml"))
 	require.NoError(t, err)
-	data := object{"Values": merged(readYAML(t, own)[0], values), "Release": object{"Name": "gpuframe-serve"}}
+	text, err := json.Marshal(merged(readYAML(t, own)[0], values))
+	require.NoError(t, err)
+	var all object
+	require.NoError(t, json.Unmarshal(text, &all))
+	data := object{"Values": all, "Release": object{"Name": "gpuframe-serve"}, "Chart": object{"AppVersion": "1.2.3"}}
 	paths, err := filepath.Glob(filepath.Join(chartFolder, "templates", "*"))
 	require.NoError(t, err)
+	missing := "missingkey=zero"
+	if values == nil {
+		missing = "missingkey=error" // values.yaml has every value that the templates name
+	}
 	objects := map[string]object{}
 	for _, path := range paths {
 		functions := template.FuncMap{"toJson": func(value any) (string, error) {
 			text, err := json.Marshal(value)
 			return string(text), err
 		}}
-		parsed, err := template.New(filepath.Base(path)).Funcs(functions).Option("missingkey=error").ParseFiles(path)
+		parsed, err := template.New(filepath.Base(path)).Funcs(functions).Option(missing).ParseFiles(path)
 		require.NoError(t, err)
 		var text bytes.Buffer
 		require.NoError(t, parsed.Execute(&text, data))
+		require.NotContains(t, text.String(), "<no value>")
 		for _, each := range readYAML(t, text.Bytes()) {
-			objects[each["kind"].(string)] = each
+			if each != nil {
+				objects[each["kind"].(string)] = each
+			}
 		}
 	}
 	return objects
@@ -86,6 +98,19 @@ func pod(t *testing.T, deployment object) (specification, container object) {
 		return cmp.Compare(a.(object)["name"].(string), b.(object)["name"].(string))
 	})
 	return specification, container
+}
+
+// variablesOf returns the variables of a container, each of which has one value, a string.
+func variablesOf(t *testing.T, container object) map[string]string {
+	t.Helper()
+	variables := map[string]string{}
+	for _, each := range container["env"].([]any) {
+		name, value := each.(object)["name"].(string), each.(object)["value"]
+		require.NotContains(t, variables, name)
+		require.IsType(t, "", value, name)
+		variables[name] = value.(string)
+	}
+	return variables
 }
 
 func TestChartIsTheExample(t *testing.T) {
@@ -123,14 +148,11 @@ func TestChartValues(t *testing.T) {
 	for name, want := range wanted {
 		require.Equal(t, want, specification[name], name)
 	}
-	variables := map[string]string{}
-	for _, each := range container["env"].([]any) {
-		variables[each.(object)["name"].(string)] = each.(object)["value"].(string)
-	}
 	require.Equal(t, map[string]string{
 		"GPUFRAME_SERVE_LISTEN": ":9000", "GPUFRAME_SERVE_HEALTH": ":8816", "GPUFRAME_SERVE_CERTIFICATE": "/tls/tls.crt", "GPUFRAME_SERVE_KEY": "/tls/tls.key",
 		"GPUFRAME_SERVE_TABLE": "a=/data/a.parquet\nb=s3://bucket/b.parquet", "GPUFRAME_SERVE_DRAIN": "30s", "AWS_REGION": "eu-west-1",
-	}, variables)
+		"GPUFRAME_SERVE_DEVICE": "host", "NVIDIA_VISIBLE_DEVICES": "void",
+	}, variablesOf(t, container))
 	require.Equal(t, "registry.local/serve:0.1.0", container["image"])
 	require.Equal(t, "IfNotPresent", container["imagePullPolicy"])
 	require.Equal(t, object{"memory": "32Gi"}, container["resources"].(object)["limits"])
