@@ -57,13 +57,6 @@ func TestSketchesOfOthers(t *testing.T) {
 	}
 }
 
-func must[T any](v T, err error) func(t *testing.T) T {
-	return func(t *testing.T) T {
-		require.NoError(t, err)
-		return v
-	}
-}
-
 // TestRegisters compares the checksum of the registers of the integers from 0 with that of the sketches that DataSketches wrote of
 // them, for lgK = 12.
 func TestRegisters(t *testing.T) {

@@ -39,7 +39,7 @@ def test_chart_errors():
         table().chart("line", "day")
     with pytest.raises(gpuframe.ArgumentError, match="of the vertical axis is bool"):
         table().chart("line", "day", "site")
-    with pytest.raises(gpuframe.ArgumentError, match='no column is called "dy"'):
+    with pytest.raises(gpuframe.QueryError, match='no column is called "dy"'):
         table().chart("line", "dy", "mean")
     with pytest.raises(gpuframe.ArgumentError, match="width is a value of JSON's type string, expected an integer"):
         table().chart("line", "day", "mean", width="wide")
