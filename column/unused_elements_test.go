@@ -163,9 +163,7 @@ func TestArrayOfListsWithUnusedElementsOfAllTypes(t *testing.T) {
 			} {
 				t.Run(dataType.String(), func(t *testing.T) {
 					a := g.Array(dataType, 12)
-					if a.Data().Offset() != 0 {
-						t.Skip("the generator begins elsewhere")
-					}
+					require.Zero(t, a.Data().Offset())
 					for _, used := range []int{0, 1, 5, 12} {
 						whole := m.untidy(a.Data(), used)
 						for _, begin := range []int{0, min(3, used), used} {

@@ -160,7 +160,7 @@ func chunkEntries(t require.TestingT, chunk file.ColumnChunkReader, n int64) []e
 func readEntries[T any](t require.TestingT, present int16, n int64, read func(int64, []T, []int16, []int16) (int64, int, error)) (entries []entry) {
 	for n > 0 {
 		values, definitions, repetitions := make([]T, n), make([]int16, n), make([]int16, n)
-		count, found, err := read(n, values, definitions, repetitions)
+		count, valueCount, err := read(n, values, definitions, repetitions)
 		require.NoError(t, err)
 		require.Positive(t, count)
 		n -= count
@@ -176,7 +176,7 @@ func readEntries[T any](t require.TestingT, present int16, n int64, read func(in
 			}
 			entries = append(entries, e)
 		}
-		require.Equal(t, found, at)
+		require.Equal(t, valueCount, at)
 	}
 	return entries
 }

@@ -65,7 +65,7 @@ func (d *NestedDecoder) node(n *Nested, elements []uint32, leaves []LeafChunk) (
 		if n.Leaf >= len(leaves) || len(d.leaves) != n.Leaf {
 			return nil, fmt.Errorf("leaf %d of %d: %w", n.Leaf, len(leaves), ErrOther)
 		}
-		part.leaf = &leafDecoder{leaf: n, elements: slices.Clone(elements)}
+		part.leaf = &leafDecoder{leaf: n, elements: slices.Clone(elements), most: max(firstEntries, entriesOfByte*int64(len(leaves[n.Leaf].Data)))}
 		d.leaves = append(d.leaves, part.leaf)
 		about := leaves[n.Leaf].About
 		if int(about.MaxDefinition) != n.Definition || int(about.MaxRepetition) != n.Depth || n.Depth != len(elements) {

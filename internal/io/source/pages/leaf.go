@@ -10,8 +10,10 @@ import (
 const (
 	// blockEntries is the number of entries whose levels are decoded at a time.
 	blockEntries = 1024
-	// firstEntries is the number of entries that memory is allocated for at first: a damaged column chunk claims any number.
-	firstEntries = 1 << 20
+	// firstEntries is the number of entries that memory is allocated for at first, or entriesOfByte for each byte of the column
+	// chunk: a damaged one claims any number.
+	firstEntries  = 1 << 20
+	entriesOfByte = 8
 )
 
 // mostElements is the number of elements of an array at most.
@@ -23,6 +25,8 @@ type leafDecoder struct {
 	leaf *Nested
 	// elements are the definition levels from which on the lists around the leaf have an element, that of the outermost first.
 	elements []uint32
+	// most is the number of entries that memory is allocated for at first.
+	most int64
 	// nodes are the lists and structs of which it is the first leaf.
 	nodes []*nestedNode
 
@@ -55,7 +59,7 @@ func (l *leafDecoder) begin(rows, left int64) {
 	if len(l.elements) > 0 {
 		entries := l.left + int64(len(l.definitions))
 		expected := float64(entries) * float64(rows) / float64(max(left, 1))
-		l.room = int(min(entries, firstEntries, int64(expected)+64)) // more are added if the rows have more
+		l.room = int(min(entries, l.most, int64(expected)+64)) // more are added if the rows have more
 	}
 	l.values.begin(l.room, l.mem)
 }
