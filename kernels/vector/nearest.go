@@ -129,12 +129,7 @@ func (n *Neighbours) Release() error {
 		return nil
 	}
 	var failures [2]error
-	for i, c := range []*column.Column{n.Indices, n.Distances} {
-		if c != nil {
-			failures[i] = c.Release()
-		}
-	}
-	return errors.Join(failures[:]...)
+	return errors.Join(n.Indices.Release(), n.Distances.Release())
 }
 
 func begin(ctx context.Context, queries, rows *Dense, k int, options NearestOptions) (op.Call, error) {

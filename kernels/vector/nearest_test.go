@@ -64,12 +64,12 @@ func sum(a, b []float32, term func(x, y float32) float32) float32 {
 
 func multiply(x, y float32) float32 { return float32(x * y) }
 
-func square(x, y float32) float32 { d := x - y; return float32(d * d) }
+func squareOf(x, y float32) float32 { d := x - y; return float32(d * d) }
 
 func distance(a, b []float32, metric Metric) (distance, key float32) {
 	switch metric {
 	case L2:
-		distance = sum(a, b, square)
+		distance = sum(a, b, squareOf)
 	case Dot:
 		distance = sum(a, b, multiply)
 		return distance, -distance
