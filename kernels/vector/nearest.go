@@ -128,7 +128,6 @@ func (n *Neighbours) Release() error {
 	if n == nil {
 		return nil
 	}
-	var failures [2]error
 	return errors.Join(n.Indices.Release(), n.Distances.Release())
 }
 
