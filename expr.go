@@ -74,8 +74,17 @@ func LitOf(t arrow.DataType, value any) Expr {
 
 // operand returns the expression of an argument, which may be a Go value.
 func operand(x any) Expr {
-	if e, ok := x.(Expression); ok {
-		return expressionOf(e)
+	switch x := x.(type) {
+	case Expression:
+		return expressionOf(x)
+	case []float64:
+		return vectorOf(x)
+	case []float32:
+		wide := make([]float64, len(x))
+		for i, v := range x {
+			wide[i] = float64(v)
+		}
+		return vectorOf(wide)
 	}
 	return Lit(x)
 }

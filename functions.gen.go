@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/sketch"
 	"github.com/gpuframe/gpuframe/kernels/text"
 	"github.com/gpuframe/gpuframe/kernels/timezone"
+	"github.com/gpuframe/gpuframe/kernels/vector"
 )
 
 // Cast converts to a type. Values that do not fit are null. Decimals are rounded half away from
@@ -888,6 +889,24 @@ func (e Expr) ListAny() Expr {
 func (e Expr) ListAll() Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return nested.Fold(e, nested.All) })
 }
+
+// Vector is a vector that all rows have: a list of float64 of a fixed size. Operands of functions
+// of vectors may be a []float64 or a []float32 instead.
+func Vector(numbers ...float64) Expr { return vectorOf(numbers) }
+
+// Dot is the dot product of two vectors, the sum of the products of their elements in float64. y is
+// an expression, a []float64 or a []float32. Lists of a fixed size must have the same size.
+func (e Expr) Dot(y any) Expr { return binary(e, y, vector.DotProduct) }
+
+// L2Distance is the Euclidean distance of two vectors: as [Expr.Dot].
+func (e Expr) L2Distance(y any) Expr { return binary(e, y, vector.L2Distance) }
+
+// CosineSimilarity is the cosine of the angle between two vectors, from -1 to 1: as [Expr.Dot]. It
+// is null if one of them has the length zero.
+func (e Expr) CosineSimilarity(y any) Expr { return binary(e, y, vector.CosineSimilarity) }
+
+// Norm is the Euclidean length of a vector.
+func (e Expr) Norm() Expr { return unary(e, vector.Norm) }
 
 // Field is a field of a struct.
 func (e Expr) Field(name string) Expr { return e.field(name) }

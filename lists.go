@@ -4,6 +4,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/query/bind"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/nested"
+	"github.com/gpuframe/gpuframe/kernels/vector"
 )
 
 // ExplodeOptions configure [Query.ExplodeWith].
@@ -79,6 +80,9 @@ func structOf(fields []Expr) Expr { return named(nested.Struct, fields) }
 
 // zipOf is [ListZip].
 func zipOf(lists []Expr) Expr { return named(nested.Zip, lists) }
+
+// vectorOf is [Vector].
+func vectorOf(numbers []float64) Expr { return Expr{tree: vector.Literal(numbers), root: "vector"} }
 
 // named is a function of expressions and their names.
 func named(f func(fields ...expr.Expr) expr.Expr, fields []Expr) Expr {

@@ -27,21 +27,20 @@ func pairFunctions() map[string]function {
 		"array_pop_back": {1, 1, func(t *translation, at *tree.Call, list []value) value {
 			return t.sliced(at, list[0], constant(int64(1)), constant(int64(-2)))
 		}},
-		"list_inner_product list_dot_product": {2, 2, func(t *translation, at *tree.Call, list []value) value {
-			return t.innerProduct(at, list[0], list[1])
+		"list_inner_product list_dot_product array_inner_product array_dot_product": {2, 2, func(t *translation, at *tree.Call, list []value) value {
+			return t.ofVectors(at, list, gpuframe.Expr.Dot)
 		}},
-		"list_negative_inner_product list_negative_dot_product": {2, 2, func(t *translation, at *tree.Call, list []value) value {
-			return t.negated(at, t.innerProduct(at, list[0], list[1]))
+		"list_negative_inner_product list_negative_dot_product array_negative_inner_product array_negative_dot_product": {2, 2, func(t *translation, at *tree.Call, list []value) value {
+			return t.negated(at, t.ofVectors(at, list, gpuframe.Expr.Dot))
 		}},
-		"list_distance": {2, 2, func(t *translation, at *tree.Call, list []value) value {
-			return t.root(at, t.sumOfPairs(at, list[0], list[1], func(a, b value) value {
-				difference := t.binary(at, "-", a, b)
-				return t.binary(at, "*", difference, difference)
-			}))
+		"list_distance array_distance": {2, 2, func(t *translation, at *tree.Call, list []value) value {
+			return t.ofVectors(at, list, gpuframe.Expr.L2Distance)
 		}},
-		"list_cosine_similarity": {2, 2, cosineSimilarity},
-		"list_cosine_distance": {2, 2, func(t *translation, at *tree.Call, list []value) value {
-			return t.binary(at, "-", constant(float64(1)), cosineSimilarity(t, at, list))
+		"list_cosine_similarity array_cosine_similarity": {2, 2, func(t *translation, at *tree.Call, list []value) value {
+			return t.ofVectors(at, list, gpuframe.Expr.CosineSimilarity)
+		}},
+		"list_cosine_distance array_cosine_distance": {2, 2, func(t *translation, at *tree.Call, list []value) value {
+			return t.binary(at, "-", constant(float64(1)), t.ofVectors(at, list, gpuframe.Expr.CosineSimilarity))
 		}},
 	}
 }
@@ -198,34 +197,18 @@ func flatten(t *translation, at *tree.Call, list []value) value {
 	return flat
 }
 
-// sumOfPairs is the sum of a function of the numbers of two lists as doubles. It is null if a number or a list is, or
-// if one list is longer.
-func (t *translation) sumOfPairs(at tree.Node, a, b value, f func(x, y value) value) value {
-	t.checkNumbers(at, a)
-	t.checkNumbers(at, b)
-	if a.null || b.null {
-		return t.nullOf(floatType)
+// ofVectors is a function of the numbers of two lists. It is null if a number or a list is, or if one list is longer.
+func (t *translation) ofVectors(at tree.Node, lists []value, f func(e gpuframe.Expr, y any) gpuframe.Expr) value {
+	operands := make([]value, len(lists))
+	for i, list := range lists {
+		t.checkNumbers(at, list)
+		if list.null {
+			return t.nullOf(floatType)
+		}
+		operands[i] = list
+		if element := t.elementType(at, list); element.ID() != arrow.FLOAT32 && !isInteger(element) {
+			operands[i] = t.ofElements(at, list, floatType)
+		}
 	}
-	terms := t.eachPair(at, t.ofElements(at, a, floatType), t.ofElements(at, b, floatType), func(x, y, _ value) value { return f(x, y) })
-	isUnknown := t.eachElement(at, terms, false, func(e, _ value) value { return t.isNull(at, e) })
-	unknown := t.coalesced(at, t.listCall(at, gpuframe.Expr.ListAny, isUnknown), constant(false))
-	sum := t.coalesced(at, t.listCall(at, gpuframe.Expr.ListSum, terms), constant(float64(0)))
-	isNull := t.logic(at, true, []value{unknown, t.isNull(at, a), t.isNull(at, b)})
-	return t.cases(at, []value{isNull}, []value{t.nullOf(floatType), sum})
-}
-
-func (t *translation) innerProduct(at tree.Node, a, b value) value {
-	return t.sumOfPairs(at, a, b, func(x, y value) value { return t.binary(at, "*", x, y) })
-}
-
-func (t *translation) root(at tree.Node, v value) value {
-	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].Sqrt() }, v)
-}
-
-// cosineSimilarity is the cosine of the angle between two lists of numbers, or null if one of them has no length.
-func cosineSimilarity(t *translation, at *tree.Call, list []value) value {
-	a, b := list[0], list[1]
-	lengths := t.binary(at, "*", t.root(at, t.innerProduct(at, a, a)), t.root(at, t.innerProduct(at, b, b)))
-	known := t.binary(at, ">", lengths, constant(float64(0)))
-	return t.cases(at, []value{known}, []value{t.binary(at, "/", t.innerProduct(at, a, b), lengths), t.nullOf(floatType)})
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return f(e[0], e[1]) }, operands...)
 }

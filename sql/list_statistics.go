@@ -62,3 +62,7 @@ func listMedian(t *translation, at *tree.Call, list []value) value {
 	high := t.elementAt(at, sorted, t.binary(at, "+", t.binary(at, "//", n, constant(int64(2))), constant(int64(1))))
 	return t.binary(at, "/", t.binary(at, "+", low, high), constant(int64(2)))
 }
+
+func (t *translation) root(at tree.Node, v value) value {
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].Sqrt() }, v)
+}

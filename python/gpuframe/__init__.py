@@ -22,7 +22,7 @@ from .errors import (AccessError, AddressInUseError, ArgumentError, BudgetError,
                      InternalError, InvalidDataError, MissingFileError, NotAvailableError, NotConnectedError, OutOfMemoryError, Problem, QueryError,
                      RangeError, ReleasedError, UnsupportedError, WrongTypeError)
 from .expressions import (Expr, coalesce, col, concat_list, concat_str, corr, cov, element, format, lit, map_batches, max_horizontal, min_horizontal, regression_intercept,
-                          regression_r2, regression_slope, when)
+                          regression_r2, regression_slope, vector, when)
 from .expressions import count_rows as len
 from .files import read_csv, read_ipc, read_parquet
 from .folders import Folder
@@ -42,5 +42,5 @@ __all__ = [
     "ReleasedError", "SQLContext", "Schema", "Server", "SharedTable", "Table", "UnsupportedError", "WrongTypeError", "budget", "coalesce", "col", "concat",
     "concat_list", "concat_str", "connect", "corr", "cov", "device", "device_memory", "devices", "element", "format", "from_arrow", "from_columns", "from_pandas", "from_polars", "len",
     "lit", "map_batches", "max_horizontal", "min_horizontal", "read_csv", "read_ipc", "read_parquet", "regression_intercept", "regression_r2", "regression_slope",
-    "report_progress", "scan_csv", "scan_delta", "scan_iceberg", "scan_ipc", "scan_ndjson", "scan_parquet", "serve", "set_budget", "set_default_device", "set_object_cache", "show_progress", "sql", "when",
+    "report_progress", "scan_csv", "scan_delta", "scan_iceberg", "scan_ipc", "scan_ndjson", "scan_parquet", "serve", "set_budget", "set_default_device", "set_object_cache", "show_progress", "sql", "vector", "when",
 ]

@@ -728,6 +728,10 @@ class ListFunctions(Calls):
         """Whether every element is true."""
         return self._call("list_all")
 
+    def norm(self) -> Expr:
+        """The Euclidean length of a vector."""
+        return self._call("norm")
+
 
 class TemporalFunctions(Calls):
     """Functions of dates and times."""

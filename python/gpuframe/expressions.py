@@ -6,6 +6,7 @@ wrong. Names and meanings are those of Polars, unless a docstring states otherwi
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, Callable, Iterable, Literal, NoReturn, Optional, Sequence, Union
 
@@ -494,6 +495,18 @@ class ListExpr(ListFunctions):
         """The elements in order, nulls last."""
         return call("list_sort_descending" if descending else "list_sort", self._of)
 
+    def dot(self, other: IntoExpr) -> Expr:
+        """The dot product of two vectors in float64. The other one is an expression, or numbers as for :func:`vector`."""
+        return call("dot", self._of, _vector_operand(other))
+
+    def cosine_similarity(self, other: IntoExpr) -> Expr:
+        """The cosine of the angle between two vectors, null if one of them has the length zero: as :meth:`dot`."""
+        return call("cosine_similarity", self._of, _vector_operand(other))
+
+    def l2_distance(self, other: IntoExpr) -> Expr:
+        """The Euclidean distance of two vectors: as :meth:`dot`."""
+        return call("l2_distance", self._of, _vector_operand(other))
+
 
 #: Polars' letters of durations, and the units of :meth:`TemporalExpr.truncate`.
 _UNITS = {"y": "year", "q": "quarter", "mo": "month", "w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond", "us": "microsecond"}
@@ -644,6 +657,20 @@ def concat_str(*values: IntoExpr, separator: str = "", ignore_nulls: bool = Fals
 def format(f_string: str, *args: IntoExpr) -> Expr:
     """Return a text with values in place of ``{}`` and ``{:.2f}``; the host computes it. A str is a column."""
     return Expr({"function": "format", "pattern": f_string, "arguments": column_nodes(args)})
+
+
+def vector(values: Iterable[float]) -> Expr:
+    """Return a vector that all rows have, of numbers in a list or an array. Polars has no such function."""
+    numbers = [float(each) for each in values]
+    for each in numbers:
+        if not math.isfinite(each):
+            raise ArgumentError(f"a vector has the element {each}, expected finite numbers")
+    return Expr({"function": "vector", "numbers": numbers})
+
+
+def _vector_operand(value: IntoExpr) -> IntoExpr:
+    """Return an expression, or the vector of numbers."""
+    return value if isinstance(value, Expr) else vector(value)
 
 
 def concat_list(*values: IntoExpr) -> Expr:

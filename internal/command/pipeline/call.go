@@ -154,7 +154,7 @@ func member(t catalog.Type, argument *node) (value any, expected string) {
 		if !isNumber || dataType != nil || !isWhole(number) {
 			return nil, "a whole number"
 		}
-	case catalog.Float:
+	case catalog.Float, catalog.Numbers:
 		if !isNumber || dataType != nil {
 			return nil, "a number"
 		}

@@ -25,6 +25,7 @@ var arguments = map[catalog.Type][2]argument{
 	catalog.Expressions: {columnArgument("city"), columnArgument("open")},
 	catalog.Whole:       {{"-2", "-2"}, {"3", "3"}},
 	catalog.Float:       {{"0.5", "0.5"}, {"1", "1"}},
+	catalog.Numbers:     {{"0.25", "0.25"}, {"-2", "-2"}},
 	catalog.Text:        {{"'it''s'", `"it's"`}, {`"b"`, `"b"`}},
 	catalog.Texts:       {{"'c'", `"c"`}, {"'d'", `"d"`}},
 	catalog.Character:   {{"'!'", `"!"`}, {"'é'", `"é"`}},

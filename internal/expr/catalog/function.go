@@ -125,6 +125,8 @@ const (
 	Whole
 	// Float is a number.
 	Float
+	// Numbers are any number of numbers.
+	Numbers
 	// Text is a string.
 	Text
 	// Texts are any number of strings.
@@ -152,7 +154,7 @@ func (t Type) IsOperand() bool { return t <= Expressions }
 
 // Many reports whether a parameter of the type takes any number of arguments. It is the last one.
 func (t Type) Many() bool {
-	return t == Operands || t == Expressions || t == Texts || t == Dates
+	return t == Operands || t == Expressions || t == Texts || t == Dates || t == Numbers
 }
 
 // Many is the greatest number of arguments of functions that take any number.

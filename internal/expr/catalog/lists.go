@@ -110,6 +110,23 @@ var lists = Section{"Lists, structs, maps", Elementwise, "no", []Row{
 		{Name: "list_any", Call: "nested.Fold(e, nested.Any)", Doc: "ListAny reports whether an element of a list of bools is true.", Python: "list.any()", PythonDoc: "Whether an element is true."},
 		{Name: "list_all", Call: "nested.Fold(e, nested.All)", Doc: "ListAll reports whether all elements of a list of bools are true.", Python: "list.all()", PythonDoc: "Whether every element is true."},
 	}},
+	{Operands: "literals", Result: "list of float64", Null: "never", Functions: []Function{
+		{Name: "vector", Free: true, Parameters: params{{Name: "numbers", Type: Numbers}}, Body: "vectorOf(numbers)", Example: "vector(0.5, 1, -2)", Python: "vector",
+			Doc: "Vector is a vector that all rows have: a list of float64 of a fixed size. Operands of functions of vectors may be a []float64 or a []float32 instead."},
+	}},
+	{Operands: "lists of integers or floats", Result: "float64", Null: "a null element; lists of different lengths", Functions: []Function{
+		{Name: "dot", Parameters: params{{Name: "y"}}, Call: "vector.DotProduct", Example: "dot(embedding, vector(0.5, 1, -2))", Python: "list.dot",
+			Doc: "Dot is the dot product of two vectors, the sum of the products of their elements in float64. y is an expression, a []float64 or a []float32. Lists of a fixed size must have the same size."},
+		{Name: "l2_distance", Parameters: params{{Name: "y"}}, Call: "vector.L2Distance", Example: "l2_distance(embedding, vector(0.5, 1, -2))", Python: "list.l2_distance",
+			Doc: "L2Distance is the Euclidean distance of two vectors: as [Expr.Dot]."},
+	}},
+	{Operands: "lists of integers or floats", Result: "float64", Null: "a null element; lists of different lengths; a vector of the length zero", Functions: []Function{
+		{Name: "cosine_similarity", Parameters: params{{Name: "y"}}, Call: "vector.CosineSimilarity", Example: "cosine_similarity(embedding, vector(0.5, 1, -2))", Python: "list.cosine_similarity",
+			Doc: "CosineSimilarity is the cosine of the angle between two vectors, from -1 to 1: as [Expr.Dot]. It is null if one of them has the length zero."},
+	}},
+	{Operands: "list of integers or floats", Result: "float64", Null: "a null element", Functions: []Function{
+		{Name: "norm", Call: "vector.Norm", Doc: "Norm is the Euclidean length of a vector.", Python: "list.norm()", PythonDoc: "The Euclidean length of a vector."},
+	}},
 	{Operands: "struct", Result: "the field", Functions: []Function{
 		{Name: "field", Parameters: params{{Name: "name", Type: Text}}, Body: "e.field(name)", Example: "field(place, 'city')", Doc: "Field is a field of a struct.",
 			Python: "field(name: str)", PythonDoc: "A field of a struct. Polars has ``struct.field``."},

@@ -13,7 +13,7 @@ import (
 // TestCall calls each function of values of a row and each aggregate, and refuses operands and members that are missing or too many.
 func TestCall(t *testing.T) {
 	values := map[catalog.Type]any{
-		catalog.Text: "a", catalog.Character: "b", catalog.Whole: json.Number("2"), catalog.Float: json.Number("0.5"), catalog.Texts: []any{"c"},
+		catalog.Text: "a", catalog.Character: "b", catalog.Whole: json.Number("2"), catalog.Float: json.Number("0.5"), catalog.Texts: []any{"c"}, catalog.Numbers: []any{json.Number("0.5")},
 		catalog.Unit: "day", catalog.Zone: "UTC", catalog.Literal: map[string]any{"function": "literal", "value": json.Number("1")}, catalog.Dates: []any{}, catalog.DataType: "date32",
 	}
 	for _, f := range catalog.All() {

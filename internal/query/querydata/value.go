@@ -184,6 +184,14 @@ func (v value) texts() []string {
 	return list
 }
 
+// numbers returns a list of numbers, which is empty if it is missing.
+func (v value) numbers() (list []float64) {
+	for _, e := range v.list() {
+		list = append(list, e.number())
+	}
+	return list
+}
+
 // dates returns a list of dates, which is empty if it is missing.
 func (v value) dates() (days []time.Time) {
 	for _, day := range v.list() {

@@ -90,7 +90,7 @@ func operands(t catalog.Type, first int) string {
 
 // readers are the methods of a member by the type of the parameter.
 var readers = map[catalog.Type]string{
-	catalog.Whole: "count()", catalog.Float: "number()", catalog.Text: "text()", catalog.Unit: "text()", catalog.Zone: "text()",
+	catalog.Whole: "count()", catalog.Float: "number()", catalog.Numbers: "numbers()...", catalog.Text: "text()", catalog.Unit: "text()", catalog.Zone: "text()",
 	catalog.Texts: "texts()...", catalog.Character: "character()", catalog.Literal: "scalar()", catalog.DataType: "dataType()", catalog.Dates: "dates()...",
 }
 

@@ -13,7 +13,7 @@ import (
 // imports are the packages that functions may need.
 var imports = []string{
 	"time", "github.com/apache/arrow/go/v17/arrow", "github.com/gpuframe/gpuframe/internal/query/plan", "github.com/gpuframe/gpuframe/kernels/expr",
-	"github.com/gpuframe/gpuframe/kernels/nested", "github.com/gpuframe/gpuframe/kernels/sketch", "github.com/gpuframe/gpuframe/kernels/text", "github.com/gpuframe/gpuframe/kernels/timezone",
+	"github.com/gpuframe/gpuframe/kernels/nested", "github.com/gpuframe/gpuframe/kernels/sketch", "github.com/gpuframe/gpuframe/kernels/text", "github.com/gpuframe/gpuframe/kernels/timezone", "github.com/gpuframe/gpuframe/kernels/vector",
 }
 
 // goFunctions returns the functions of package gpuframe and the methods of its Expr.
@@ -62,7 +62,7 @@ func comment(text string) string {
 // goTypes are the types of parameters in Go. Those of any number are of the last parameter.
 var goTypes = map[catalog.Type]string{
 	catalog.Operand: "any", catalog.Operands: "...any", catalog.Expression: "Expression", catalog.Expressions: "...Expression",
-	catalog.Whole: "int", catalog.Float: "float64", catalog.Text: "string", catalog.Texts: "...string", catalog.Character: "rune",
+	catalog.Whole: "int", catalog.Float: "float64", catalog.Numbers: "...float64", catalog.Text: "string", catalog.Texts: "...string", catalog.Character: "rune",
 	catalog.Literal: "any", catalog.DataType: "arrow.DataType", catalog.Unit: "string", catalog.Zone: "string", catalog.Dates: "...time.Time",
 }
 
