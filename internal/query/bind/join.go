@@ -65,6 +65,29 @@ func AsOf(on, by JoinTerms, options plan.AsOfOptions) Verb {
 	}}
 }
 
+// NearestTo matches each row of the first input with the nearest ones of the second. The options lack the vectors and the
+// suffix, which are those of the terms.
+func NearestTo(on JoinTerms, options plan.NearestToOptions) Verb {
+	return Verb{name: "NearestTo", bind: func(b *binder, inputs []plan.Node) plan.Node {
+		keys, ok := b.terms(inputs[0], inputs[1], on)
+		if !ok {
+			return nil
+		}
+		if len(keys.Keys) != 1 || !keys.Where.IsZero() || keys.NullsEqual || keys.AnyOrder {
+			b.report(fmt.Errorf("NearestTo takes one vector of both sides or one pair of On, and Suffix: %w", device.ErrInvalidValue))
+			return nil
+		}
+		nearest := options
+		nearest.On, nearest.Suffix = keys.Keys[0], keys.Suffix
+		n, err := plan.NewNearestTo(inputs[0], inputs[1], nearest)
+		if err != nil {
+			b.report(plan.ReadableError(err))
+			return nil
+		}
+		return n
+	}}
+}
+
 // terms returns the options of a join with some terms.
 func (b *binder) terms(left, right plan.Node, terms JoinTerms) (options plan.JoinOptions, ok bool) {
 	for _, err := range terms.Misuse {
