@@ -51,7 +51,7 @@ var Levels = []Level{
 	{"kernels", []string{"kernels", "internal/arrays/bitmap", "internal/op", "internal/op/hostrows", "internal/expr/codegen", "internal/op/kernelset", "internal/keys/numbers", "internal/keys/radix", "internal/keys/rowkey", "internal/text/textparse", "internal/text/textrows"}},
 	{"interchange and operators", []string{
 		"arrowdev", "dlpack", "share",
-		"kernels/custom", "kernels/dictionary", "kernels/elementwise", "kernels/exchange", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/sketch", "kernels/text", "kernels/timezone", "kernels/window",
+		"kernels/custom", "kernels/dictionary", "kernels/elementwise", "kernels/exchange", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/sketch", "kernels/text", "kernels/timezone", "kernels/vector", "kernels/window",
 		"internal/keys/hashtable", "internal/io/decompress", "internal/packed",
 	}},
 	{"column chunks, delimited text", []string{"internal/io/source/parquetschema", "internal/io/source/pages", "internal/io/source/chunks", "internal/io/source/delimited", "internal/io/sink/rowgroups"}},
