@@ -49,7 +49,7 @@ KERNEL RESIDENT_BOUNDS(scan_threads, 2) nearest_scan(const Scan s) {
 }
 
 // Vectors are those of one side of a search.
-//go:layout vectorsLayout
+//go:layout vectorsLayout any
 struct Vectors {
     const f32 *values;
     const u8 *valid; // or null
@@ -127,7 +127,7 @@ KERNEL nearest_queries(f32 *slopes, f64 *squares, const Vectors v) {
 }
 
 // Selection makes the found rows neighbours.
-//go:layout selectionLayout
+//go:layout selectionLayout any
 struct Selection {
     const f32 *queries, *rows;
     const u8 *valid; // of the rows, or null

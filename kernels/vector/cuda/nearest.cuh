@@ -8,7 +8,7 @@ enum Measure : u32 { l2, cosine, dot };
 // Scan compares all queries with the rows from begin up to end. A row is found for a query if
 // dot · scale + slope · offset is not below bound, or is NaN. Queries with an infinite bound find
 // nothing.
-//go:layout scanLayout
+//go:layout scanLayout any
 struct Scan {
     const f32 *queries, *rows;
     u64 begin, end;
