@@ -26,13 +26,16 @@ usage() {
 # compile SOURCE OUTPUT
 #
 # sm_70 and PTX 7.0 are the oldest that gpuframe supports; the driver compiles the
-# PTX for the device it finds. Line tables would double the size of the PTX. The
+# PTX for the device it finds. A file FILE_sm80.cu is of kernels that newer devices have
+# in addition. Line tables would double the size of the PTX. The
 # paths in them are relative to the root of the module. Comments and
 # the tabs before operands are a fifth of what clang writes; they are cut off, except
 # the marked lines of templates (//@).
 compile() {
+    target=sm_70
+    case $1 in *_sm80.cu) target=sm_80 ;; esac
     # shellcheck disable=SC2086 # $lines is a list of options
-    "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 --cuda-feature=+ptx70 \
+    "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=$target --cuda-feature=+ptx70 \
         -nocudainc -nocudalib -Ikernels/include \
         -std=c++17 -O3 -Wall -Wextra -Wno-parentheses -Werror $lines \
         -fno-verbose-asm -S -o - "$1" >"$2.whole" &&

@@ -63,6 +63,9 @@ func assemble(path, text string) error {
 	}
 	known := false
 	for _, architecture := range architectures {
+		if strings.Contains(text, ".target sm_80") && architecture < "sm_80" {
+			continue
+		}
 		output, err := exec.Command(path, "-arch="+architecture, "-o", os.DevNull, file).CombinedOutput()
 		if err != nil && unknownArchitecture(output) {
 			continue

@@ -113,4 +113,5 @@ func (w *warp) start(threads int) {
 	w.active, w.collectives, w.barriers, w.carry, w.syncs = w.live, 0, 0, 0, 0
 	w.pc, w.next = 0, math.MaxInt32
 	w.pcs = [lanes]int32{}
+	w.copies = asyncCopies{pending: w.copies.pending[:0]}
 }

@@ -7,6 +7,7 @@ import (
 
 var (
 	b32 = typ{bitsClass, 32}
+	f32 = typ{floatClass, 32}
 	b64 = typ{bitsClass, 64}
 	u32 = typ{unsignedClass, 32}
 )

@@ -83,6 +83,10 @@ func handlerOf(opcode string) func(*ins) {
 		return shuffleHandler
 	case "match":
 		return matchHandler
+	case "mma":
+		return mmaHandler
+	case "cp":
+		return copyHandler
 	case "activemask":
 		return activeHandler
 	}

@@ -47,7 +47,8 @@ type warp struct {
 	// current is the instruction that a fault reports.
 	current *instruction
 	// syncs counts the executions of bar.warp.sync.
-	syncs uint32
+	syncs  uint32
+	copies asyncCopies
 }
 
 func (w *warp) thread(lane int) [3]uint32 {

@@ -6,6 +6,81 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
+// vectorsLayout are those of one side of a search.
+type vectorsLayout struct {
+	values    any
+	valid     any // or null
+	count     uint64
+	dimension uint32
+	metric    uint32
+	// slack is the error of a dot product in a scan, as a part of the product of the lengths.
+	slack float64
+}
+
+// asArgument returns the struct as kernels take it.
+func (s *vectorsLayout) asArgument() any {
+	return kernels.Struct(s.values, s.valid, s.count, s.dimension, s.metric, s.slack)
+}
+
+// selectionLayout makes the found rows neighbours.
+type selectionLayout struct {
+	queries any
+	rows    any
+	valid   any // of the rows, or null
+	squares any
+	bounds  any
+	counts  any
+	found   any
+	// The k neighbours of each query, from the nearest one on.
+	indices   any
+	distances any
+	// begin is the first row of those that were found, first the number of row 0.
+	begin     uint64
+	first     int64
+	slack     float64
+	dimension uint32
+	metric    uint32
+	k         uint32
+	room      uint32
+	// every is the number of rows from begin on that are all found, or 0.
+	every uint32
+	fresh uint32 // the neighbours are written without being read
+}
+
+// asArgument returns the struct as kernels take it.
+func (s *selectionLayout) asArgument() any {
+	return kernels.Struct(s.queries, s.rows, s.valid, s.squares, s.bounds, s.counts, s.found, s.indices, s.distances, s.begin, s.first, s.slack, s.dimension, s.metric, s.k, s.room, s.every, s.fresh)
+}
+
+// scanLayout compares all queries with the rows from begin up to end. A row is found for a query if
+// dot · scale + slope · offset is not below bound, or is NaN. Queries with an infinite bound find
+// nothing.
+type scanLayout struct {
+	queries any
+	rows    any
+	begin   uint64
+	end     uint64
+	scales  any
+	offsets any // of the rows
+	slopes  any
+	bounds  any // of the queries
+	// counts are the rows that each query found, found the first ones of them, room for each.
+	counts     any
+	found      any
+	queryCount uint32
+	dimension  uint32
+	room       uint32
+	tiles      uint32 // of rows, for each block
+	// aligned is set if vectors begin at multiples of 16 bytes.
+	aligned uint32
+	unused  uint32
+}
+
+// asArgument returns the struct as kernels take it.
+func (s *scanLayout) asArgument() any {
+	return kernels.Struct(s.queries, s.rows, s.begin, s.end, s.scales, s.offsets, s.slopes, s.bounds, s.counts, s.found, s.queryCount, s.dimension, s.room, s.tiles, s.aligned, s.unused)
+}
+
 // number is the kind of values of the elements.
 type number uint32
 

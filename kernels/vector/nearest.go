@@ -20,6 +20,8 @@ type NearestOptions struct {
 	Metric Metric
 	// First is the number of the first row of a batch. Indices count from it.
 	First int64
+
+	tuning tuning
 }
 
 // Neighbours are the nearest rows of each query. Both columns have K rows for each query, from its nearest row on: Indices are
@@ -49,7 +51,7 @@ func nearest(ctx context.Context, queries, rows *Dense, k int, options NearestOp
 	}
 	count := queries.Rows * k
 	if call.Estimating() {
-		return nil, call.Estimate([]uint64{8 * uint64(count), 4 * uint64(count)}, scratchSizes(&call, queries, rows, k, options.Metric))
+		return nil, call.Estimate([]uint64{8 * uint64(count), 4 * uint64(count)}, scratchSizes(&call, queries, rows, k))
 	}
 	block, buffers, err := call.Allocate(8*uint64(count), 4*uint64(count))
 	if err != nil {
@@ -95,7 +97,7 @@ func (n *Neighbours) add(ctx context.Context, queries, rows *Dense, options Near
 		return fmt.Errorf("%d queries, expected the %d of the neighbours: %w", queries.Rows, n.Queries, device.ErrInvalidValue)
 	}
 	if call.Estimating() {
-		return call.Estimate(nil, scratchSizes(&call, queries, rows, n.K, options.Metric))
+		return call.Estimate(nil, scratchSizes(&call, queries, rows, n.K))
 	}
 	if n.Queries == 0 || rows.Rows == 0 {
 		return nil
@@ -163,13 +165,14 @@ type search struct {
 	indices   memory.Slice[int64]
 	distances memory.Slice[float32]
 	fresh     bool
+	tuning    tuning
 }
 
 func (n *Neighbours) search(call *op.Call, queries, rows *Dense, out []memory.Slice[uint8], fresh bool, options NearestOptions) error {
 	if n.Queries == 0 {
 		return nil
 	}
-	s := search{Call: call, metric: options.Metric, k: n.K, dim: queries.Dim, first: options.First, fresh: fresh}
+	s := search{Call: call, metric: options.Metric, k: n.K, dim: queries.Dim, first: options.First, fresh: fresh, tuning: options.tuning}
 	var failures [4]error
 	s.queries, failures[0] = queries.matrix()
 	s.rows, failures[1] = rows.matrix()
@@ -185,9 +188,9 @@ func (n *Neighbours) search(call *op.Call, queries, rows *Dense, out []memory.Sl
 }
 
 // scratchSizes returns what a search allocates while it runs.
-func scratchSizes(call *op.Call, queries, rows *Dense, k int, metric Metric) []uint64 {
+func scratchSizes(call *op.Call, queries, rows *Dense, k int) []uint64 {
 	if call.OnHost() {
 		return nil
 	}
-	return deviceScratch(call, queries.Rows, rows.Rows, queries.Dim, k, metric)
+	return deviceScratch(queries.Rows, rows.Rows, k)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -161,22 +162,27 @@ func drawVectors(t *rapid.T, name string, rows, dim int) vectors {
 
 // TestNearest compares with a model that sorts all rows, whole and in batches.
 func TestNearest(t *testing.T) {
-	onHost(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
+		precisions := precisionsOf(dev)
 		rapid.Check(t, func(t *rapid.T) {
 			dim := rapid.OneOf(rapid.IntRange(1, 20), rapid.SampledFrom([]int{32, 33, 64, 100, 300})).Draw(t, "dim")
 			queries := drawVectors(t, "queries", rapid.OneOf(rapid.IntRange(0, 4), rapid.IntRange(0, 150)).Draw(t, "queries"), dim)
-			rows := drawVectors(t, "rows", rapid.IntRange(0, 200).Draw(t, "rows"), dim)
+			rows := drawVectors(t, "rows", rapid.OneOf(rapid.IntRange(0, 200), rapid.IntRange(200, 1200)).Draw(t, "rows"), dim)
 			k := rapid.OneOf(rapid.IntRange(1, 12), rapid.IntRange(1, 250)).Draw(t, "k")
 			metric := Metric(rapid.IntRange(0, 2).Draw(t, "metric"))
 			want, wantDistances := model(queries, rows, k, metric)
-			batch := rapid.IntRange(1, 201).Draw(t, "batch")
+			batch := rapid.IntRange(1+rows.rows()/8, 1201).Draw(t, "batch")
+			tuning := tuning{precision: rapid.SampledFrom(precisions).Draw(t, "precision"), fewest: rapid.SampledFrom([]int{1, 64}).Draw(t, "fewest")}
+			if rapid.Bool().Draw(t, "little room") {
+				tuning.room = max(4*k, 128)
+			}
 
 			q := queries.upload(t, m)
 			var n *Neighbours
 			for first := 0; first == 0 || first < rows.rows(); first += batch {
 				r := rows.part(first, min(first+batch, rows.rows())).upload(t, m)
-				options := NearestOptions{Options: kernels.Options{Manager: m}, Metric: metric, First: int64(first)}
+				options := NearestOptions{Options: kernels.Options{Manager: m}, Metric: metric, First: int64(first), tuning: tuning}
 				if n == nil {
 					var err error
 					n, err = Nearest(context.Background(), q, r, k, options)
@@ -193,10 +199,10 @@ func TestNearest(t *testing.T) {
 	})
 }
 
-// onHost runs a test of what has no kernel yet.
-func onHost(t *testing.T, test func(*testing.T, *device.Device)) {
-	dev, err := device.Open("host")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, dev.Close()) })
-	test(t, dev)
+// precisionsOf returns the ways to multiply that a device has. The emulator has all.
+func precisionsOf(dev *device.Device) []precision {
+	if dev.Info().ComputeCapability.Major >= 8 || strings.Contains(dev.Info().Name, "emulator") {
+		return []precision{byDevice, single, tensor}
+	}
+	return []precision{byDevice, single}
 }
