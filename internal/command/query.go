@@ -55,6 +55,7 @@ The query is a pipeline of verbs with | between them, or the flags --filter, --w
   join left 'airports.csv' on origin = code suffix '_airport'
   join semi ('airports.csv' | filter elevation > 1000) using code
   as_of 'weather.parquet' on departure = time by origin within 1 hour
+  nearest_to 10 'documents.parquet' on embedding cosine
   union 'flights-2026.parquet'; except 'cancelled.parquet'; intersect all 'flown.parquet'
 
 Conditions: = != < <= > >=, between 1 and 9, in (1, 2), in ('a', null), like '%jet%',

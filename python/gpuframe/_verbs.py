@@ -66,6 +66,13 @@ class Verbs:
         return self.lazy().join_asof(lazy_of(other), on, left_on=left_on, right_on=right_on, by=by, by_left=by_left, by_right=by_right,
                                      strategy=strategy, tolerance=tolerance, allow_exact_matches=allow_exact_matches, suffix=suffix).collect()
 
+    def join_nearest(self, other: Other, on: Optional[IntoColumn] = None, k: int = 1, *, left_on: Optional[IntoColumn] = None,
+                     right_on: Optional[IntoColumn] = None, metric: Literal["l2", "cosine", "dot"] = "l2", how: Literal["left", "inner"] = "left",
+                     dimensions: Optional[int] = None, distance: str = "distance", rank: str = "rank", suffix: str = "_right") -> Table:
+        """Match each row with the k nearest rows of another table or query by two vectors: see :meth:`LazyFrame.join_nearest`."""
+        return self.lazy().join_nearest(lazy_of(other), on, k, left_on=left_on, right_on=right_on, metric=metric, how=how, dimensions=dimensions,
+                                        distance=distance, rank=rank, suffix=suffix).collect()
+
     def sort(self, *by: IntoColumns, descending: Union[bool, Sequence[bool]] = False, nulls_last: Union[bool, Sequence[bool]] = False) -> Table:
         """Return the rows in order. Rows with equal keys keep their order."""
         return self.lazy().sort(*by, descending=descending, nulls_last=nulls_last).collect()

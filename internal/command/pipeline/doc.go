@@ -26,6 +26,8 @@
 //	             | "nulls" "equal" | suffix }
 //	           | "as_of" other "on" term { "by" terms | "backward" | "forward" | "nearest" | "unequal"
 //	             | "within" literal | "matched" | "sorted" | suffix }
+//	           | "nearest_to" number other "on" term { "l2" | "cosine" | "dot" | "dimensions" number
+//	             | "distance" name | "rank" name | "matched" | suffix }
 //	           | "union" other { "," other } | ( "except" | "intersect" ) [ "all" ] other | "cache" name .
 //	other      = source | "(" source { "|" verb } ")" .
 //	source     = text | "table" text .

@@ -66,6 +66,9 @@ func TestVerbs(t *testing.T) {
 			others.With(c("since").Cast(typeNamed(t, "timestamp[ns, UTC]")).As("since")), gpuframe.On(c("ts"), c("since")), gpuframe.AsOfOptions{
 				Direction: gpuframe.Forward, By: []gpuframe.JoinTerm{gpuframe.On(c("city"), c("name")), gpuframe.Suffix("_f")}, NotEqual: true,
 				Tolerance: 36 * time.Hour, MatchedOnly: true, Sorted: true}),
+		"nearest_to 3 'FILE' on concat_list(price, price) = concat_list(price) dot dimensions 2 distance d rank r matched suffix '_f'": rows.NearestTo(others,
+			[]gpuframe.JoinTerm{gpuframe.On(gpuframe.ConcatList(c("price"), c("price")), gpuframe.ConcatList(c("price"))), gpuframe.Suffix("_f")}, 3,
+			gpuframe.NearestOptions{Metric: gpuframe.DotProduct, Dimensions: 2, Distance: "d", Rank: "r", MatchedOnly: true}),
 		"select price | union ('FILE' | select price), ('FILE' | select price)": rows.Select(c("price")).Union(
 			others.Select(c("price")), others.Select(c("price"))),
 		"select price | except ('FILE' | select price)":                                           rows.Select(c("price")).Except(others.Select(c("price"))),
@@ -151,6 +154,7 @@ func TestErrorsOfFurtherInputs(t *testing.T) {
 		"join cities on city":                             `1:13: found "on", expected a file or a pattern in quotes`,
 		"join ('FILE' on city = name":                     `found "on", expected an operator, ",", "|" or ")"`,
 		"as_of 'FILE' on price and city = name":           `on has 2 keys, expected one: those that must be equal follow "by"`,
+		"nearest_to 3 'FILE' on price, qty":               "on has 2 vectors, expected one",
 		"as_of 'FILE' on price within qty":                "expected a literal",
 		"resample ts every month agg count()":             `1:19: found "month", expected the length of windows`,
 		"resample ts every 1.5 months agg count()":        "1:19: 1.5 is no whole number of months",

@@ -56,6 +56,37 @@ func (p *parser) asOf(s *step) {
 	}
 }
 
+// nearestTo reads the right side of a search for the nearest rows, the vectors and its options.
+func (p *parser) nearestTo(s *step) {
+	s.object["k"] = p.count()
+	right := p.other(s)
+	p.expect("on")
+	begin := p.peek().begin
+	keys := p.keyPairs(s, right)
+	if len(keys) > 1 {
+		p.fail(begin, "on has %d vectors, expected one", len(keys))
+	}
+	s.object["on"] = keys[0]
+	for {
+		metric := p.peek()
+		switch {
+		case p.accept("l2"), p.accept("cosine"), p.accept("dot"):
+			s.object["metric"] = metric.value
+		case p.accept("dimensions"):
+			s.object["dimensions"] = p.count()
+		case p.accept("distance"):
+			s.object["distance"] = p.name().value
+		case p.accept("rank"):
+			s.object["rank"] = p.name().value
+		case p.accept("matched"):
+			s.object["matched_only"] = true
+		case p.suffix(s):
+		default:
+			return
+		}
+	}
+}
+
 // suffix reads what is added to names of the right side that the left side has too.
 func (p *parser) suffix(s *step) bool {
 	if !p.accept("suffix") {

@@ -290,6 +290,7 @@ var seeds = []string{
 	"group open pivot city in ('a', 'b') agg sum(price) | fill_null -1 in a | unpivot a, b keep open | explode open | sample 3 seed 1 | shuffle | random r | row_number n | require n >= 0 message 'no number'",
 	"join left ('c.csv' | filter country like 'n!%' escape '!') on city = name and price matching country = 'no' nulls equal suffix '_r' | union 'c.csv' | cache r",
 	"select price | except all ('c.csv' | select price) | intersect ('c.csv' | select price)",
+	"nearest_to 3 'c.csv' on v = w cosine dimensions 4 distance d rank r matched suffix '_w' | head 2",
 	"as_of 'c.csv' on price by city = name backward unequal within 1.5 matched sorted | cross_tab city by qty in (1, null)",
 	"resample ts every 2 weeks in 'Europe/Oslo' from sunday by city agg count() as n | sample 0.5 by city | with session(n, 3), cast(n, decimal(9, 2)), ts + 3 hours",
 	"drop_nulls qty | drop price, open | tail 3 | sort city asc, qty % 2 | head 1 | filter ts >= timestamp '2026-06-01 12:30'",

@@ -23,7 +23,7 @@ func init() { // verbs have pipelines of verbs within them
 		"drop": columns, "rename": (*parser).rename, "distinct": anyColumns, "drop_nulls": anyColumns,
 		"fill_null": (*parser).fillNull, "explode": (*parser).explode, "unpivot": (*parser).unpivot, "cross_tab": (*parser).crossTab,
 		"sample": (*parser).sample, "shuffle": (*parser).shuffle, "random": (*parser).random, "row_number": (*parser).rowNumber,
-		"join": (*parser).join, "as_of": (*parser).asOf, "union": (*parser).union, "except": (*parser).sets, "intersect": (*parser).sets,
+		"join": (*parser).join, "as_of": (*parser).asOf, "nearest_to": (*parser).nearestTo, "union": (*parser).union, "except": (*parser).sets, "intersect": (*parser).sets,
 		"resample": (*parser).resample, "cache": (*parser).cache, "require": (*parser).require,
 	}
 }

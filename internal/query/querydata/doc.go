@@ -43,6 +43,8 @@
 //	join        two inputs; kind, keys, on (objects with left and right), where, nulls_equal, suffix
 //	as_of       two inputs; on (left and right), by (objects with left and right), direction, not_equal,
 //	            tolerance (a literal), matched_only, sorted, suffix
+//	nearest_to  two inputs; on (left and right), k, metric (l2, cosine, dot), dimensions, distance, rank, matched_only,
+//	            suffix
 //	sort        keys (objects with value, descending, nulls_first)
 //	top         n, keys
 //	head, tail  n

@@ -123,7 +123,7 @@ var verbs = map[string]verb{
 		return q.FillNull(o.member("value").expression(), o.member("columns").texts()...)
 	}),
 	"cache": {1, 1, (*decoder).cache}, "sql": {0, unlimited, (*decoder).statement},
-	"join": {2, 2, join}, "as_of": {2, 2, asOf},
+	"join": {2, 2, join}, "as_of": {2, 2, asOf}, "nearest_to": {2, 2, nearestTo},
 	"except": {2, 2, sets(gpuframe.Query.Except, gpuframe.Query.ExceptAll)}, "intersect": {2, 2, sets(gpuframe.Query.Intersect, gpuframe.Query.IntersectAll)},
 	"union": {1, unlimited, func(_ *decoder, _ *object, inputs []gpuframe.Query) gpuframe.Query {
 		return inputs[0].Union(inputs[1:]...)
@@ -295,6 +295,7 @@ var (
 	directions = []named[gpuframe.Direction]{
 		{"backward", gpuframe.Backward}, {"forward", gpuframe.Forward}, {"nearest", gpuframe.Nearest},
 	}
+	metrics = []named[gpuframe.Metric]{{"l2", gpuframe.L2}, {"cosine", gpuframe.Cosine}, {"dot", gpuframe.DotProduct}}
 )
 
 var weekdays = []named[time.Weekday]{
@@ -368,4 +369,19 @@ func asOf(_ *decoder, o *object, inputs []gpuframe.Query) gpuframe.Query {
 		options.By = append(options.By, gpuframe.Suffix(suffix.text()))
 	}
 	return inputs[0].AsOf(inputs[1], o.member("on").pair(), options)
+}
+
+func nearestTo(_ *decoder, o *object, inputs []gpuframe.Query) gpuframe.Query {
+	options := gpuframe.NearestOptions{
+		Metric: choice(o.member("metric"), "metric", metrics), Distance: o.member("distance").textOr(""), Rank: o.member("rank").textOr(""),
+		MatchedOnly: o.member("matched_only").flag(),
+	}
+	if dimensions := o.member("dimensions"); !dimensions.missing() {
+		options.Dimensions = dimensions.count()
+	}
+	on := []gpuframe.JoinTerm{o.member("on").pair()}
+	if suffix := o.member("suffix"); !suffix.missing() {
+		on = append(on, gpuframe.Suffix(suffix.text()))
+	}
+	return inputs[0].NearestTo(inputs[1], on, o.member("k").count(), options)
 }
