@@ -78,6 +78,9 @@ func (r *Resource) search(cache *streamCache, pool uint8, size uint64) (*bestfit
 	node, err := r.grow(cache, pool, size)
 	if err == nil {
 		r.misses++
+		if grows { // what is free now is that of other streams
+			r.shrinking.grown(r.reserved)
+		}
 		return node, nil
 	}
 	if !errors.Is(err, device.ErrOutOfMemory) {
