@@ -13,7 +13,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
-	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
@@ -306,7 +305,7 @@ func (r *queryRows) input(number int) (*column.Column, error) {
 	if known := r.ranks[number]; known != nil {
 		return known, nil
 	}
-	ranks, err := order.Rank(r.call.Context(), r.rows, []order.Key{{Column: inputName(in.ranked)}}, order.RankOptions{Options: r.scratch(), Method: order.Dense})
+	ranks, err := r.rank(inputName(in.ranked))
 	if err != nil {
 		return nil, err
 	}

@@ -40,8 +40,8 @@ type Group struct {
 	// MeasuredRows is the rows from which on the host waits for ranges of keys and the number of groups.
 	MeasuredRows int
 	// TextRows is the rows from which on short strings become numbers, MaskedRows those from which on a condition masks
-	// rows.
-	TextRows, MaskedRows int
+	// rows, and RepeatingRows those from which on strings are ranked by their distinct values, if these are few.
+	TextRows, MaskedRows, RepeatingRows int
 	// Groups is the number of groups that partitions by hashes expect, instead of an estimate.
 	Groups int
 	// SlotBytes is the size of the slots of tiles, for which more groups are divided into slices. SharedBytes is the shared
