@@ -39,12 +39,11 @@ const usualFewRows = 1 << 16
 // Configure gives the settings of a query the devices.
 func (s *Set) Configure(settings *exec.Settings) {
 	settings.Manager, settings.Spilling = s.First().Manager, &s.First().Spilling
-	if len(s.Members) == 1 {
-		settings.Stream = s.First().Streams.Take()
-		return
-	}
 	for _, m := range s.Members[1:] {
 		settings.Others = append(settings.Others, exec.Member{Manager: m.Manager, Spilling: &m.Spilling})
+	}
+	if len(s.Members) == 1 {
+		return
 	}
 	tag := settings.Tag
 	settings.Turns, settings.Stay, settings.FewRows = &exec.Turns{}, s.Divide.Stay, s.Divide.Few
@@ -56,8 +55,15 @@ func (s *Set) Configure(settings *exec.Settings) {
 	}
 }
 
-// End ends what Configure began.
-func (s *Set) End(settings *exec.Settings) {
+// TakeStream gives a query the stream that it has until GiveStream. Several devices have those of their managers.
+func (s *Set) TakeStream(settings *exec.Settings) {
+	if len(s.Members) == 1 {
+		settings.Stream = s.First().Streams.Take()
+	}
+}
+
+// GiveStream ends what TakeStream began.
+func (s *Set) GiveStream(settings *exec.Settings) {
 	if len(s.Members) == 1 {
 		s.First().Streams.Give(settings.Stream)
 	}

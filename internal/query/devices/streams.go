@@ -1,6 +1,7 @@
 package devices
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -24,11 +25,26 @@ type Streams struct {
 	// users are the numbers of queries on each stream. The first stream is nil, the manager's.
 	users   []int
 	streams []*device.Stream
+	// seats are those of the queries that work, or nil on the host.
+	seats *seats
 }
 
 // newStreams returns the streams of a device. The host has the manager's only.
 func newStreams(dev *device.Device) *Streams {
-	return &Streams{device: dev, users: []int{0}, streams: []*device.Stream{nil}}
+	s := &Streams{device: dev, users: []int{0}, streams: []*device.Stream{nil}}
+	if dev.Kind() != device.Host {
+		s.seats = newSeats(mostStreams + 1)
+	}
+	return s
+}
+
+// Enter begins some work of a query, for which it may wait a little if as many work as there are streams. The caller calls
+// leave at its end.
+func (s *Streams) Enter(ctx context.Context) (leave func()) {
+	if s == nil {
+		return func() {}
+	}
+	return s.seats.enter(ctx)
 }
 
 // Take returns a stream that the fewest queries use, or nil for that of the manager. The caller

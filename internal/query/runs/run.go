@@ -51,6 +51,8 @@ type Run struct {
 	marked nvtx.Range
 	// alone is the level at which no other query runs while this one has its turn.
 	alone *admission.Level
+	// hasStream is set if the query has taken its stream.
+	hasStream bool
 	// reader is open from the first part of the result to the last one.
 	reader buffer.Reader
 }
@@ -84,7 +86,9 @@ func (r *Run) End(err error) {
 		r.Settings.Manager.ReportFailure(asked, r.Settings.Tag, err)
 	}
 	r.marked.End()
-	r.tenancy.Devices.End(&r.Settings)
+	if r.hasStream {
+		r.tenancy.Devices.GiveStream(&r.Settings)
+	}
 	r.counts.end(err)
 	r.tenancy.Active.end(r.running, err)
 }
@@ -117,6 +121,7 @@ func (r *Run) Continue(ctx context.Context, f func(buffer.Reader) error) error {
 		return err
 	}
 	defer turn.Leave()
+	defer r.tenancy.Devices.First().Streams.Enter(ctx)()
 	return r.tenancy.Devices.ExplainSpilling(r.read(f))
 }
 
@@ -162,6 +167,11 @@ func (r *Run) openAndRead(ctx context.Context, f func(buffer.Reader) error) (sho
 		return nil, err
 	}
 	defer turn.Leave()
+	defer r.tenancy.Devices.First().Streams.Enter(ctx)()
+	if !r.hasStream { // after the wait, so that queries that work have different ones
+		r.tenancy.Devices.TakeStream(&r.Settings)
+		r.hasStream = true
+	}
 	r.Settings.Progress = exec.NewProgress(r.Prepared.Plan, r.reportProgress)
 	if r.reader, err = exec.Open(ctx, r.Prepared.Plan, r.Settings); err == nil {
 		err = r.read(f)
