@@ -19,11 +19,15 @@ var frequencies = map[string]func(r *rand.Rand, n int) []int64{
 		zipf := rand.NewZipf(r, 1.2, 1, 1<<20)
 		return occurrences(n, func(int) int64 { return int64(zipf.Uint64()) })
 	},
-	"uniform":   func(r *rand.Rand, n int) []int64 { return occurrences(n, func(int) int64 { return r.Int64N(5000) }) },
-	"distinct":  func(_ *rand.Rand, n int) []int64 { return occurrences(n, func(i int) int64 { return int64(i) }) },
-	"few":       func(_ *rand.Rand, n int) []int64 { return occurrences(n, func(i int) int64 { return int64(i % 5) }) },
-	"one first": func(_ *rand.Rand, n int) []int64 { return occurrences(n, func(i int) int64 { return int64(max(0, i-n/3)) }) },
-	"one last":  func(_ *rand.Rand, n int) []int64 { return occurrences(n, func(i int) int64 { return int64(min(2*n/3, i)) }) },
+	"uniform":  func(r *rand.Rand, n int) []int64 { return occurrences(n, func(int) int64 { return r.Int64N(5000) }) },
+	"distinct": func(_ *rand.Rand, n int) []int64 { return occurrences(n, func(i int) int64 { return int64(i) }) },
+	"few":      func(_ *rand.Rand, n int) []int64 { return occurrences(n, func(i int) int64 { return int64(i % 5) }) },
+	"one first": func(_ *rand.Rand, n int) []int64 {
+		return occurrences(n, func(i int) int64 { return int64(max(0, i-n/3)) })
+	},
+	"one last": func(_ *rand.Rand, n int) []int64 {
+		return occurrences(n, func(i int) int64 { return int64(min(2*n/3, i)) })
+	},
 }
 
 func occurrences(n int, draw func(i int) int64) []int64 {

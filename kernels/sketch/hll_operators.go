@@ -50,7 +50,9 @@ func (o hllOf) Result(operands []arrow.DataType) (arrow.DataType, error) {
 }
 
 // Result implements expr.Operator.
-func (mergeHLL) Result(operands []arrow.DataType) (arrow.DataType, error) { return mergedType(operands) }
+func (mergeHLL) Result(operands []arrow.DataType) (arrow.DataType, error) {
+	return mergedType(operands)
+}
 
 // Result implements expr.Operator.
 func (estimateHLL) Result(operands []arrow.DataType) (arrow.DataType, error) {

@@ -9,7 +9,7 @@ import (
 // one of 1. The sketch has values.
 func (s *kll) quantile(rank float64) float64 {
 	switch target := int64(math.Ceil(rank * float64(s.n))); {
-	case target <= 0:
+	case target <= 1:
 		return s.min
 	case target < s.n:
 		return s.valueAt(target)
