@@ -20,8 +20,8 @@ type codec[T cmp.Ordered] interface {
 	// dataType is the type of a column of items, and append appends one.
 	dataType() arrow.DataType
 	append(to array.Builder, item T)
-	// of returns a function that returns the items of a column, if it can have some.
-	of(values arrow.Array) func(i int) T
+	// items returns a function that returns the items of a column, if it can have some.
+	items(values arrow.Array) func(i int) T
 }
 
 type (
@@ -65,7 +65,7 @@ func (texts) append(to array.Builder, item string) {
 	to.(*array.StringBuilder).Append(strings.ToValidUTF8(item, "\ufffd"))
 }
 
-func (longs) of(values arrow.Array) func(i int) int64 {
+func (longs) items(values arrow.Array) func(i int) int64 {
 	if a, ok := values.(*array.Boolean); ok {
 		return func(i int) int64 {
 			if a.Value(i) {
@@ -77,7 +77,7 @@ func (longs) of(values arrow.Array) func(i int) int64 {
 	return func(i int) int64 { return integerOf(values, i) }
 }
 
-func (texts) of(values arrow.Array) func(i int) string {
+func (texts) items(values arrow.Array) func(i int) string {
 	return values.(interface{ Value(i int) string }).Value
 }
 

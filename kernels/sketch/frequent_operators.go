@@ -94,7 +94,7 @@ func (o frequentOf) Run(ctx context.Context, operands []*column.Column, options 
 func sketchItems[T cmp.Ordered, C codec[T]](ctx context.Context, operands []*column.Column, size int, options kernels.Options) (*column.Column, error) {
 	var c C
 	add := func(values arrow.Array) func(f *frequent[T], i int) {
-		item := c.of(values)
+		item := c.items(values)
 		return func(f *frequent[T], i int) { f.add(item(i), 1) }
 	}
 	empty := func() *frequent[T] { return newFrequent[T](lgItemsOf(size)) }

@@ -84,6 +84,26 @@ var readStrings = Section{"Strings that are read", Elementwise, "yes", []Row{
 		{Name: "hll_estimate", Call: "sketch.EstimateHLL", Doc: "HLLEstimate is about the number of distinct values that a sketch of [Expr.HLLSketch] has.",
 			Python: "hll_estimate()", PythonDoc: "About the number of distinct values that a HLL sketch has. Polars has none."},
 	}},
+	{Operands: "binaries; a sketch", Result: "float64", Null: "the value is no KLL sketch, or one of no values", Fuses: onHost, Functions: []Function{
+		{Name: "kll_quantile", Parameters: params{{Name: "rank", Type: Float}}, Call: "sketch.QuantileKLL", Example: "kll_quantile(sketch, 0.5)",
+			Doc:    "KLLQuantile is about the value up to which a fraction rank of the values lies that a sketch of [Expr.KLLSketch] has: the least one of 0, and the greatest one of 1, are exact.",
+			Python: "kll_quantile(rank: float)", PythonDoc: "About the value up to which a fraction of the values of a KLL sketch lies. Polars has none."},
+		{Name: "kll_rank", Parameters: params{{Name: "value", Type: Float}}, Call: "sketch.RankKLL", Example: "kll_rank(sketch, 10.5)",
+			Doc:    "KLLRank is about the fraction of the values that are a value or less, of those that a sketch of [Expr.KLLSketch] has.",
+			Python: "kll_rank(value: float)", PythonDoc: "About the fraction of the values of a KLL sketch that are a value or less. Polars has none."},
+	}},
+	{Operands: "binaries; a sketch", Result: "int64", Null: "the value is no KLL sketch", Fuses: onHost, Functions: []Function{
+		{Name: "kll_count", Call: "sketch.CountKLL", Doc: "KLLCount is the number of values that a sketch of [Expr.KLLSketch] has.",
+			Python: "kll_count()", PythonDoc: "The number of values of a KLL sketch. Polars has none."},
+	}},
+	{Operands: "binaries; a sketch", Result: "list of structs of item, estimate, lower, upper", Null: "the value is no such sketch", Fuses: onHost, Functions: []Function{
+		{Name: "frequent_items", Call: "sketch.FrequentTexts",
+			Doc: "FrequentItems is the list of the strings that a sketch of [Expr.FrequentItemsSketch] has, the most frequent one first: structs of item, a string, and of estimate, lower and upper, int64. " +
+				"The item occurs lower to upper times, and the estimate is upper.",
+			Python: "frequent_items()", PythonDoc: "The list of the strings of a sketch of frequent items, the most frequent one first, with bounds of their numbers. Polars has none."},
+		{Name: "frequent_longs", Call: "sketch.FrequentLongs", Doc: "FrequentLongs is [Expr.FrequentItems] of a sketch of integers, bools and times: the items are int64.",
+			Python: "frequent_longs()", PythonDoc: "The list of the integers of a sketch of frequent items, the most frequent one first, with bounds of their numbers. Polars has none."},
+	}},
 	{Operands: "strings, binaries", Result: "uint64", Fuses: onHost, Functions: []Function{
 		{Name: "xxh3", Call: "text.XXH3", Doc: "XXH3 is the hash of 64 bits of xxHash's XXH3 of the bytes of a string. [Hash] takes columns of any types, and devices compute it.",
 			Python: "str.xxh3()", PythonDoc: "The hash of 64 bits of xxHash's XXH3 of the bytes."},
