@@ -38,10 +38,14 @@ func (e Expr) frequentItemsSketch(maxSize int) Expr {
 }
 
 // frequentItemsMerge is [Expr.FrequentItemsMerge].
-func (e Expr) frequentItemsMerge() Expr { return unary(e.List().SkipNulls(), sketch.MergeFrequentTexts) }
+func (e Expr) frequentItemsMerge() Expr {
+	return unary(e.List().SkipNulls(), sketch.MergeFrequentTexts)
+}
 
 // frequentLongsMerge is [Expr.FrequentLongsMerge].
-func (e Expr) frequentLongsMerge() Expr { return unary(e.List().SkipNulls(), sketch.MergeFrequentLongs) }
+func (e Expr) frequentLongsMerge() Expr {
+	return unary(e.List().SkipNulls(), sketch.MergeFrequentLongs)
+}
 
 // approxTopK is [Expr.ApproxTopK]: the elements of the list of the values at the places of the most frequent ones.
 func (e Expr) approxTopK(n int) Expr {
