@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe"
 )
 
@@ -90,6 +92,20 @@ func ExampleExpr_KLLSketch() {
 	// 55,90,0.5
 	// in one step
 	// 90
+}
+
+// Sketches of times and of strings, which others have as KllLongsSketch and KllItemsSketch, have other functions.
+func ExampleExpr_KLLItemsQuantile() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	ts, product, city, days, products := gpuframe.Col("ts"), gpuframe.Col("product"), gpuframe.Col("city"), gpuframe.Col("days"), gpuframe.Col("products")
+	cities := gpuframe.From(gpu, exampleSales()).GroupBy(city).Agg(ts.Cast(arrow.FixedWidthTypes.Date32).KLLSketch(200).As("days"), product.KLLSketch(200).As("products"))
+	all := cities.Select(days.KLLLongsMerge().As("days"), products.KLLItemsMerge().As("products"))
+	day := days.KLLLongsQuantile(0.5).Cast(arrow.PrimitiveTypes.Int32).Cast(arrow.FixedWidthTypes.Date32)
+	show(all.Select(day.As("day"), days.KLLLongsRank(20605).As("up to 1 June"), products.KLLItemsQuantile(0.5).As("product"), products.KLLItemsRank("ink").As("up to ink")))
+	// Output:
+	// day,up to 1 June,product,up to ink
+	// 2026-06-02,0.3333333333333333,jam,0.3333333333333333
 }
 
 // Sketches of cities are merged: the most frequent items of all, with bounds of their numbers. Those of integers have other functions.

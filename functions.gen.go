@@ -579,15 +579,36 @@ func (e Expr) JaccardSimilarity(x any) Expr { return binary(e, x, text.JaccardSi
 func (e Expr) HLLEstimate() Expr { return unary(e, sketch.EstimateHLL) }
 
 // KLLQuantile is about the value up to which a fraction rank of the values lies that a sketch of
-// [Expr.KLLSketch] has: the least one of 0, and the greatest one of 1, are exact.
+// numbers has, of [Expr.KLLSketch]: the least one of 0, and the greatest one of 1, are exact.
 func (e Expr) KLLQuantile(rank float64) Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return sketch.QuantileKLL(e, rank) })
 }
 
 // KLLRank is about the fraction of the values that are a value or less, of those that a sketch of
-// [Expr.KLLSketch] has.
+// numbers has. NaN is above all numbers.
 func (e Expr) KLLRank(value float64) Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return sketch.RankKLL(e, value) })
+}
+
+// KLLLongsRank is [Expr.KLLRank] of a sketch of times: of the integers that store them.
+func (e Expr) KLLLongsRank(value float64) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return sketch.RankKLLLongs(e, value) })
+}
+
+// KLLItemsRank is [Expr.KLLRank] of a sketch of strings, which have the order of their bytes.
+func (e Expr) KLLItemsRank(value string) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return sketch.RankKLLTexts(e, value) })
+}
+
+// KLLLongsQuantile is [Expr.KLLQuantile] of a sketch of times: the integer that stores one, which
+// Cast makes a time.
+func (e Expr) KLLLongsQuantile(rank float64) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return sketch.QuantileKLLLongs(e, rank) })
+}
+
+// KLLItemsQuantile is [Expr.KLLQuantile] of a sketch of strings.
+func (e Expr) KLLItemsQuantile(rank float64) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return sketch.QuantileKLLTexts(e, rank) })
 }
 
 // KLLCount is the number of values that a sketch of [Expr.KLLSketch] has.
@@ -1040,19 +1061,26 @@ func (e Expr) HLLMerge() Expr { return e.hllMerge() }
 // ApproxQuantile is about the value up to which a fraction q of the values lies, one of the values:
 // the quantile of a [Expr.KLLSketch] of size 200. The fraction is wrong by at most 0.0133, in 99 of
 // 100 cases. NaN is left out.
-func (e Expr) ApproxQuantile(q float64) Expr { return e.KLLSketch(defaultKLL).KLLQuantile(q) }
+func (e Expr) ApproxQuantile(q float64) Expr { return e.approxQuantile(q) }
 
 // KLLSketch is a KLL sketch of the values in the format of Apache DataSketches, of size k, 8 to
-// 65535: its KllFloatsSketch of float32, else its KllDoublesSketch, of integers and decimals as
-// float64. [Expr.KLLQuantile] and [Expr.KLLRank] read it, and a rank is wrong by at most 2.296 /
-// k^0.9723, in 99 of 100 cases: 0.0133 for k = 200, with some 3 k values. NaN is left out. Equal
-// rows in the same order make equal bytes: a hash of the values decides which half of them stays.
-// The values of a group are gathered in a list first.
+// 65535: its KllFloatsSketch of float32, its KllDoublesSketch of other numbers and decimals, as
+// float64, its KllLongsSketch of times, its KllItemsSketch of strings. [Expr.KLLQuantile],
+// [Expr.KLLLongsQuantile] and [Expr.KLLItemsQuantile] read them, and a rank is wrong by at most
+// 2.296 / k^0.9723, in 99 of 100 cases: 0.0133 for k = 200, with some 3 k values. NaN is left out.
+// Equal rows in the same order make equal bytes: a hash of the values decides which half of them
+// stays. The values of a group are gathered in a list first.
 func (e Expr) KLLSketch(k int) Expr { return e.kllSketch(k) }
 
-// KLLMerge is the KLL sketch of all values that a column of sketches has, also of ones that other
-// programs wrote. It has the least size of them, and is of float32 if all are.
+// KLLMerge is the KLL sketch of all values that a column of sketches of numbers has, also of ones
+// that other programs wrote. It has the least size of them, and is of float32 if all are.
 func (e Expr) KLLMerge() Expr { return e.kllMerge() }
+
+// KLLLongsMerge is [Expr.KLLMerge] of sketches of times, and of KllLongsSketches of other programs.
+func (e Expr) KLLLongsMerge() Expr { return e.kllLongsMerge() }
+
+// KLLItemsMerge is [Expr.KLLMerge] of sketches of strings.
+func (e Expr) KLLItemsMerge() Expr { return e.kllItemsMerge() }
 
 // ApproxTopK is the list of about the n most frequent values, the most frequent one first and
 // equally frequent ones in the order of their first rows. n is 1 to 1,000,000. A value that occurs

@@ -21,9 +21,6 @@ func (e Expr) approxCountDistinct() Expr {
 	return e.hllSketch(lgK).HLLEstimate().Round().Cast(arrow.PrimitiveTypes.Int64)
 }
 
-// defaultKLL is the size of DataSketches' KLL sketches, and of [Expr.ApproxQuantile].
-const defaultKLL = 200
-
 // kllSketch is [Expr.KLLSketch]: of the list of the values.
 func (e Expr) kllSketch(k int) Expr {
 	return unary(e.List().SkipNulls(), func(list expr.Expr) expr.Expr { return sketch.KLL(list, k) })
@@ -31,6 +28,17 @@ func (e Expr) kllSketch(k int) Expr {
 
 // kllMerge is [Expr.KLLMerge].
 func (e Expr) kllMerge() Expr { return unary(e.List().SkipNulls(), sketch.MergeKLL) }
+
+// kllLongsMerge is [Expr.KLLLongsMerge].
+func (e Expr) kllLongsMerge() Expr { return unary(e.List().SkipNulls(), sketch.MergeKLLLongs) }
+
+// kllItemsMerge is [Expr.KLLItemsMerge].
+func (e Expr) kllItemsMerge() Expr { return unary(e.List().SkipNulls(), sketch.MergeKLLTexts) }
+
+// approxQuantile is [Expr.ApproxQuantile]: of the list of the values.
+func (e Expr) approxQuantile(q float64) Expr {
+	return unary(e.List().SkipNulls(), func(list expr.Expr) expr.Expr { return sketch.ApproxQuantile(list, q) })
+}
 
 // frequentItemsSketch is [Expr.FrequentItemsSketch]: of the list of the values.
 func (e Expr) frequentItemsSketch(maxSize int) Expr {

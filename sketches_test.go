@@ -70,9 +70,9 @@ func TestSketchesRefused(t *testing.T) {
 			"which are binary":             s.HLLEstimate(),
 			"k is 7, expected 8 to 65535":  x.KLLSketch(7),
 			"k is 65536":                   x.KLLSketch(65536),
-			"expected numbers or decimals": s.KLLSketch(200),
+			"expected numbers, decimals":   s.Unhex().KLLSketch(200),
+			"expected numbers, decimals, ": x.Gt(0).ApproxQuantile(0.5),
 			"rank is 1.5, expected 0 to 1": s.Unhex().KLLQuantile(1.5),
-			"the value is NaN":             s.Unhex().KLLRank(math.NaN()),
 			"rank is -1":                   x.ApproxQuantile(-1),
 			"max_size is 7":                s.FrequentItemsSketch(7),
 			"expected integers, bools":     x.FrequentItemsSketch(64),
@@ -113,6 +113,46 @@ func TestQuantileSketches(t *testing.T) {
 		require.Equal(t, [][]any{{nil}}, cells(t, q.Filter(k.Lt(0)).Select(x.ApproxQuantile(0.5).As("q"))), "no rows")
 		require.Equal(t, [][]any{{nil, nil, nil}}, cells(t, q.Head(1).Select(gpuframe.Lit("00ff").Unhex().As("sketch")).
 			Select(sketch.KLLCount().As("n"), sketch.KLLQuantile(0.5).As("q"), sketch.KLLRank(1).As("r"))), "other bytes")
+	})
+}
+
+// TestQuantilesOfOtherTypes compares quantiles of times and strings, whole and of merged sketches, with exact ones.
+func TestQuantilesOfOtherTypes(t *testing.T) {
+	record := sketched(t, 6000)
+	k, part, s, x, sketch := gpuframe.Col("k"), gpuframe.Col("part"), gpuframe.Col("s"), gpuframe.Col("x"), gpuframe.Col("sketch")
+	whole := x.Cast(arrow.PrimitiveTypes.Int32)
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		q := e.Records(nil, record.NewSlice(0, 1000), record.NewSlice(1000, 6000))
+		for name, test := range map[string]struct {
+			value, integer gpuframe.Expr
+		}{
+			"dates":      {whole.Cast(arrow.FixedWidthTypes.Date32), whole},
+			"timestamps": {whole.Cast(arrow.PrimitiveTypes.Int64).Cast(&arrow.TimestampType{Unit: arrow.Nanosecond}), whole},
+			"durations":  {whole.Cast(arrow.PrimitiveTypes.Int64).Cast(arrow.FixedWidthTypes.Duration_ms), whole},
+		} {
+			exact := cells(t, q.GroupBy(k).Agg(test.integer.QuantileWith(0.9, "discrete").Cast(arrow.PrimitiveTypes.Int64).As("q")).Sort(k))
+			direct := q.GroupBy(k).Agg(test.value.ApproxQuantile(0.9).As("q")).Sort(k)
+			integer := arrow.DataType(arrow.PrimitiveTypes.Int64)
+			if name == "dates" {
+				integer = arrow.PrimitiveTypes.Int32
+			}
+			merged := q.GroupBy(k, part).Agg(test.value.KLLSketch(200).As("sketch")).GroupBy(k).Agg(sketch.KLLLongsMerge().As("sketch")).Sort(k)
+			own := cells(t, direct.Select(gpuframe.Col("q").Cast(integer).Cast(arrow.PrimitiveTypes.Int64).As("q")))
+			others := cells(t, merged.Select(sketch.KLLLongsQuantile(0.9).As("q"), sketch.KLLLongsRank(149).As("r"), sketch.KLLCount().As("n")))
+			for i, row := range exact {
+				require.InDelta(t, row[1], own[i][0], 16, name)
+				require.InDelta(t, row[1], others[i][0], 16, name)
+				require.InDelta(t, 0.5, others[i][1], 0.03, name)
+			}
+		}
+		strings := q.Filter(k.Eq(1)).Select(s.KLLSketch(200).As("sketch"), s.ApproxQuantile(0.5).As("q"), s.Max().As("most"), s.Count().As("n"))
+		row := cells(t, strings.Select(sketch.KLLItemsQuantile(0.5).As("a"), gpuframe.Col("q"), sketch.KLLItemsQuantile(1).As("b"), gpuframe.Col("most"), sketch.KLLCount().As("c"), gpuframe.Col("n"),
+			sketch.KLLItemsRank("zebra").As("r")))[0]
+		require.Equal(t, []any{row[0], row[2], row[4], 1.0}, []any{row[1], row[3], row[5], row[6]})
+		halves := q.Filter(k.Eq(1)).GroupBy(part).Agg(s.KLLSketch(200).As("sketch")).Select(sketch.KLLItemsMerge().As("sketch"))
+		below := cells(t, q.Filter(k.Eq(1)).Select(s.Le(cells(t, halves.Select(sketch.KLLItemsQuantile(0.5).As("a")))[0][0]).Cast(arrow.PrimitiveTypes.Float64).Mean().As("m")))
+		require.InDelta(t, 0.5, below[0][0], 0.03)
+		require.Equal(t, [][]any{{nil, nil, nil}}, cells(t, strings.Select(sketch.KLLQuantile(0.5).As("a"), sketch.KLLLongsQuantile(0.5).As("b"), sketch.FrequentItems().As("c"))), "other kinds")
 	})
 }
 

@@ -16,6 +16,8 @@ func sketches() map[string]aggregate {
 		"hll_merge":             {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.HLLMerge)},
 		"kll_sketch":            sketchOf("k", false, gpuframe.Expr.KLLSketch),
 		"kll_merge":             {least: 1, most: 1, make: simple(gpuframe.Expr.KLLMerge)},
+		"kll_longs_merge":       {least: 1, most: 1, make: simple(gpuframe.Expr.KLLLongsMerge)},
+		"kll_items_merge":       {least: 1, most: 1, make: simple(gpuframe.Expr.KLLItemsMerge)},
 		"frequent_items_sketch": sketchOf("max_size", false, gpuframe.Expr.FrequentItemsSketch),
 		"frequent_items_merge":  {least: 1, most: 1, make: simple(gpuframe.Expr.FrequentItemsMerge)},
 		"frequent_longs_merge":  {least: 1, most: 1, make: simple(gpuframe.Expr.FrequentLongsMerge)},
@@ -33,10 +35,9 @@ func sketchOf(size string, once bool, f func(e gpuframe.Expr, size int) gpuframe
 // approxQuantile is about the value below which a fraction of the values lie: one of them, with their type.
 func approxQuantile(t *translation, at *tree.Call, list []value) value {
 	q := t.float(at, list[1], "the fraction")
-	t.requireNumber(at, list[0])
 	v := t.settled(list[0])
-	if isBool(v.dataType) {
-		t.fail(at, "approx_quantile of booleans is not supported, expected numbers")
+	if isBool(v.dataType) || isText(v.dataType) || v.interval != nil {
+		t.fail(at, "approx_quantile of %s is not supported, expected numbers or times", typeOf(v))
 	}
 	return t.cast(at, t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].ApproxQuantile(q) }, v), v.dataType)
 }

@@ -18,13 +18,13 @@ func answeredSketches() map[string][]byte {
 	list := map[string][]byte{}
 	for _, k := range []int{8, 200, 1000} {
 		for _, n := range []int{1, 2, 300, 100_000} {
-			whole, merged := newKLL(k, false), newKLL(k, false)
+			whole, merged := newKLL[float64](k, doubles{}), newKLL[float64](k, doubles{})
 			for i := range n {
 				v := float64(i * 7919 % 100_003)
 				whole.add(v)
 				if merged.add(v); i == n/2 {
 					part := merged
-					merged = newKLL(k, false)
+					merged = newKLL[float64](k, doubles{})
 					_ = merged.merge(part)
 				}
 			}
@@ -77,7 +77,7 @@ func answer(t *testing.T, b []byte, question, about string) string {
 		require.NoError(t, err)
 		return boundsOf(f, about)
 	}
-	s, err := parseKLL(b)
+	s, err := parseDoubles(b)
 	require.NoError(t, err)
 	number, err := strconv.ParseFloat(about, 64)
 	require.NoError(t, err)

@@ -49,10 +49,10 @@ type (
 func (frequentOf) Name() string { return "frequent_items_sketch" }
 
 // Name implements expr.Operator.
-func (mergeFrequent[T, C]) Name() string { return "frequent_" + kindOf[T, C]() + "_merge" }
+func (mergeFrequent[T, C]) Name() string { return nameOf[T, C]("frequent", "merge") }
 
 // Name implements expr.Operator.
-func (itemsOf[T, C]) Name() string { return "frequent_" + kindOf[T, C]() }
+func (itemsOf[T, C]) Name() string { return nameOf[T, C]("frequent", "") }
 
 // Result implements expr.Operator.
 func (o frequentOf) Result(operands []arrow.DataType) (arrow.DataType, error) {
@@ -128,9 +128,4 @@ func (o itemsOf[T, C]) Run(ctx context.Context, operands []*column.Column, optio
 			}
 		}
 	}}.run(ctx, operands, options)
-}
-
-func kindOf[T cmp.Ordered, C codec[T]]() string {
-	var c C
-	return c.kind()
 }

@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -20,26 +21,26 @@ const (
 )
 
 // kll is a KLL sketch: a value of level i stands for 2^i values. Level 0 has no order, the others are sorted.
-type kll struct {
+type kll[T cmp.Ordered] struct {
+	form      valueForm[T]
 	k, leastK int // leastK is that of the sketches that were merged
 	width     int // of a level, at least
 	n         int64
-	min, max  float64
-	levels    [][]float64
+	min, max  T // if there are values
+	levels    [][]T
 	capacity  []int // of each level
 	room      int   // the number of values that fit before a level is compacted
-	narrow    bool  // the values are float32
 }
 
-func newKLL(k int, narrow bool) *kll {
-	s := &kll{k: k, leastK: k, width: levelWidth, min: math.Inf(1), max: math.Inf(-1), narrow: narrow}
+func newKLL[T cmp.Ordered](k int, form valueForm[T]) *kll[T] {
+	s := &kll[T]{form: form, k: k, leastK: k, width: levelWidth}
 	s.raise(1)
 	return s
 }
 
 // raise adds empty levels at the top.
-func (s *kll) raise(levels int) {
-	s.levels = append(s.levels, make([][]float64, levels)...)
+func (s *kll[T]) raise(levels int) {
+	s.levels = append(s.levels, make([][]T, levels)...)
 	s.capacity = make([]int, len(s.levels))
 	for level := range s.levels {
 		s.capacity[level] = max(s.width, twoThirds(s.k, len(s.levels)-level-1))
@@ -48,16 +49,24 @@ func (s *kll) raise(levels int) {
 }
 
 // add adds a value. NaN is left out, as by DataSketches.
-func (s *kll) add(v float64) {
-	if math.IsNaN(v) {
+func (s *kll[T]) add(v T) {
+	if !s.form.isValue(v) {
 		return
 	}
+	s.widen(v, v)
 	s.n++
-	s.min, s.max = min(s.min, v), max(s.max, v)
 	s.put(v)
 }
 
-func (s *kll) put(v float64) {
+// widen adds a range to that of the values.
+func (s *kll[T]) widen(least, greatest T) {
+	if s.n == 0 {
+		s.min, s.max = least, greatest
+	}
+	s.min, s.max = min(s.min, least), max(s.max, greatest)
+}
+
+func (s *kll[T]) put(v T) {
 	if s.room == 0 {
 		s.compact()
 	}
@@ -66,7 +75,7 @@ func (s *kll) put(v float64) {
 }
 
 // places is the number of values that fit into all levels. It is part of the format, which stores how many are free.
-func (s *kll) places() (n int) {
+func (s *kll[T]) places() (n int) {
 	for _, capacity := range s.capacity {
 		n += capacity
 	}
@@ -74,7 +83,7 @@ func (s *kll) places() (n int) {
 }
 
 // retained is the number of values in all levels.
-func (s *kll) retained() (n int) {
+func (s *kll[T]) retained() (n int) {
 	for _, values := range s.levels {
 		n += len(values)
 	}
@@ -95,7 +104,7 @@ func twoThirds(k, depth int) int {
 }
 
 // compact halves the values of the lowest full level. Those that are left stand for twice as many.
-func (s *kll) compact() {
+func (s *kll[T]) compact() {
 	level := 0
 	for len(s.levels[level]) < s.capacity[level] {
 		level++
@@ -108,14 +117,14 @@ func (s *kll) compact() {
 		slices.Sort(values)
 	}
 	odd := len(values) % 2 // the least value of an odd number stays
-	half := everySecond(values[odd:], coin(values, s.n))
+	half := everySecond(values[odd:], coin(s.form, values, s.n))
 	s.levels[level] = values[:odd]
 	s.levels[level+1] = mergeSorted(s.levels[level+1], half)
 	s.room += len(half)
 }
 
 // everySecond moves every second value to the front, from the one with number first on.
-func everySecond(values []float64, first int) []float64 {
+func everySecond[T any](values []T, first int) []T {
 	half := values[:len(values)/2]
 	for i := range half {
 		half[i] = values[2*i+first]
@@ -125,16 +134,16 @@ func everySecond(values []float64, first int) []float64 {
 
 // coin is 0 or 1: whether the values with even or with odd numbers stay. It is a bit of a hash of the values and of the number
 // of values of the sketch, so that equal rows make equal sketches.
-func coin(values []float64, n int64) int {
+func coin[T cmp.Ordered](form valueForm[T], values []T, n int64) int {
 	hash := uint64(n)
 	for _, v := range values {
-		hash = mixLow(hash ^ math.Float64bits(v))
+		hash = mixLow(hash ^ form.hash(v))
 	}
 	return int(finish(hash) >> 63)
 }
 
 // mergeSorted adds sorted values to others, which have room for them or are copied.
-func mergeSorted(to, values []float64) []float64 {
+func mergeSorted[T cmp.Ordered](to, values []T) []T {
 	last, next := len(to)-1, len(values)-1
 	to = append(to, values...)
 	for place := len(to) - 1; next >= 0; place-- {
@@ -153,13 +162,15 @@ func mergeSorted(to, values []float64) []float64 {
 var errTooMany = errors.New("the sketches have too many values")
 
 // merge adds the values of another sketch, of which k is at least as great. The error is that of the least k.
-func (s *kll) merge(other *kll) error {
+func (s *kll[T]) merge(other *kll[T]) error {
 	if s.n > mostValues-other.n {
 		return fmt.Errorf("%w: %d and %d, expected at most %d", errTooMany, s.n, other.n, int64(mostValues))
 	}
-	s.narrow = s.narrow && other.narrow
+	s.form = s.form.common(other.form)
 	s.leastK = min(s.leastK, other.leastK)
-	s.min, s.max = min(s.min, other.min), max(s.max, other.max)
+	if other.n > 0 {
+		s.widen(other.min, other.max)
+	}
 	s.n += other.n
 	for _, v := range other.levels[0] {
 		s.put(v)

@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,7 +10,7 @@ import (
 )
 
 // errKLL reports bytes that are no sketch.
-var errKLL = errors.New("the bytes are no KLL sketch of floats or doubles of DataSketches")
+var errKLL = errors.New("the bytes are no KLL sketch of such values of DataSketches")
 
 // The format of a KLL sketch: bytes of the preamble, and the beginning of the levels or of a single value.
 const (
@@ -21,8 +22,8 @@ const (
 )
 
 // bytes writes a sketch in the compact form.
-func (s *kll) bytes() []byte {
-	b := make([]byte, atSingle, s.size())
+func (s *kll[T]) bytes() []byte {
+	b := make([]byte, atSingle, atOffsets+4*len(s.levels)+8*(2+s.retained()))
 	b[atPreambleInts], b[atVersion], b[atFamily] = 2, kllFull, kllFamily
 	binary.LittleEndian.PutUint16(b[atK:], uint16(s.k))
 	b[atWidth] = byte(s.width)
@@ -32,7 +33,7 @@ func (s *kll) bytes() []byte {
 		return b
 	case 1:
 		b[atVersion], b[flagsPos] = kllSingle, kllFlagSingle
-		return s.appendValue(b, s.min)
+		return s.form.write(b, s.min)
 	}
 	b[atPreambleInts] = 5
 	b = binary.LittleEndian.AppendUint64(b, uint64(s.n))
@@ -43,34 +44,17 @@ func (s *kll) bytes() []byte {
 		b = binary.LittleEndian.AppendUint32(b, uint32(offset))
 		offset += len(values)
 	}
-	b = s.appendValue(s.appendValue(b, s.min), s.max)
+	b = s.form.write(s.form.write(b, s.min), s.max)
 	for _, values := range s.levels {
 		for _, v := range values {
-			b = s.appendValue(b, v)
+			b = s.form.write(b, v)
 		}
 	}
 	return b
 }
 
-// size is at least the number of bytes.
-func (s *kll) size() int { return atOffsets + 4*len(s.levels) + s.valueBytes()*(2+s.retained()) }
-
-func (s *kll) valueBytes() int {
-	if s.narrow {
-		return 4
-	}
-	return 8
-}
-
-func (s *kll) appendValue(b []byte, v float64) []byte {
-	if s.narrow {
-		return binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
-	}
-	return binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-}
-
-// parseKLL reads a sketch of floats or doubles, which the number of bytes distinguishes, in the compact or the updatable form.
-func parseKLL(b []byte) (*kll, error) {
+// parseKLL reads a sketch in the compact or the updatable form.
+func parseKLL[T cmp.Ordered](b []byte, form valueForm[T]) (*kll[T], error) {
 	if len(b) < atSingle || b[atFamily] != kllFamily {
 		return nil, errKLL
 	}
@@ -78,8 +62,9 @@ func parseKLL(b []byte) (*kll, error) {
 	if width < 2 || width > levelWidth || width%2 != 0 || k < width {
 		return nil, fmt.Errorf("%w: k is %d and m is %d, expected an even m of 2 to %d and no greater k", errKLL, k, width, levelWidth)
 	}
-	s := newKLL(k, false)
-	s.width = width
+	s := newKLL(k, form)
+	s.width, s.levels = width, nil
+	s.raise(1)
 	version, flags := b[atVersion], b[flagsPos]
 	switch {
 	case version != kllFull && version != kllSingle && version != kllUpdatable:
@@ -94,29 +79,18 @@ func parseKLL(b []byte) (*kll, error) {
 	return s, s.readLevels(b, version == kllUpdatable)
 }
 
-func (s *kll) readSingle(b []byte) error {
-	s.narrow = len(b) == 4
-	if len(b) != s.valueBytes() {
-		return errKLL
-	}
-	v := s.value(b)
-	if math.IsNaN(v) {
-		return fmt.Errorf("%w: the value is NaN", errKLL)
+func (s *kll[T]) readSingle(b []byte) error {
+	s.form = s.form.sized(len(b), 1)
+	v, rest, ok := s.form.read(b)
+	if !ok || len(rest) > 0 || !s.form.isValue(v) {
+		return fmt.Errorf("%w: the bytes of the value are %d", errKLL, len(b))
 	}
 	s.add(v)
 	return nil
 }
 
-// value reads the first value of bytes.
-func (s *kll) value(b []byte) float64 {
-	if s.narrow {
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	}
-	return math.Float64frombits(binary.LittleEndian.Uint64(b))
-}
-
 // readLevels reads a sketch of several values. The updatable form also has the end of the last level and the free places.
-func (s *kll) readLevels(b []byte, updatable bool) error {
+func (s *kll[T]) readLevels(b []byte, updatable bool) error {
 	n, levels := binary.LittleEndian.Uint64(b[atValues:]), int(b[atLevels])
 	s.leastK = int(binary.LittleEndian.Uint16(b[atLeastK:]))
 	if n > mostValues || levels < 1 || levels > mostLevels || s.leastK < s.width || s.leastK > s.k {
@@ -137,14 +111,7 @@ func (s *kll) readLevels(b []byte, updatable bool) error {
 		}
 		b, free = b[4:], s.room
 	}
-	stored := 2 + free + places - s.room // the least and the greatest value are in front
-	s.narrow = len(b) == 4*stored
-	if len(b) != s.valueBytes()*stored {
-		return fmt.Errorf("%w: %d bytes of values, expected %d or %d", errKLL, len(b), 4*stored, 8*stored)
-	}
-	s.min, s.max = s.value(b), s.value(b[s.valueBytes():])
-	s.readValues(b[s.valueBytes()*(2+free):], offsets)
-	return s.check()
+	return s.readValues(b, offsets, free)
 }
 
 // readOffsets reads the beginnings of the levels. The last one ends with the places.
@@ -163,17 +130,39 @@ func readOffsets(b []byte, levels, places int) ([]int, error) {
 	return offsets, nil
 }
 
-func (s *kll) readValues(b []byte, offsets []int) {
+// readValues reads the least and the greatest value, the free places, and the levels.
+func (s *kll[T]) readValues(b []byte, offsets []int, free int) error {
+	const least = 4 // bytes of a value
+	stored := 2 + free + offsets[len(offsets)-1] - offsets[0]
+	if len(b) < least*stored {
+		return fmt.Errorf("%w: %d bytes of values, expected at least %d", errKLL, len(b), least*stored)
+	}
+	s.form = s.form.sized(len(b), stored)
+	ok := true
+	next := func() (v T) {
+		if ok {
+			v, b, ok = s.form.read(b)
+		}
+		return v
+	}
+	s.min, s.max = next(), next()
+	for range free {
+		next()
+	}
 	for level := range s.levels {
-		s.levels[level] = make([]float64, offsets[level+1]-offsets[level])
+		s.levels[level] = make([]T, offsets[level+1]-offsets[level])
 		for i := range s.levels[level] {
-			s.levels[level][i], b = s.value(b), b[s.valueBytes():]
+			s.levels[level][i] = next()
 		}
 	}
+	if !ok || len(b) > 0 {
+		return fmt.Errorf("%w: the values are incomplete, or %d bytes follow", errKLL, len(b))
+	}
+	return s.check()
 }
 
 // check compares the values that were read with their number and their extremes.
-func (s *kll) check() error {
+func (s *kll[T]) check() error {
 	var n int64
 	for level, values := range s.levels {
 		if int64(len(values)) > mostValues>>level {
@@ -185,7 +174,7 @@ func (s *kll) check() error {
 		}
 		for _, v := range values {
 			if !(v >= s.min && v <= s.max) {
-				return fmt.Errorf("%w: the value %v is not in %v to %v", errKLL, v, s.min, s.max)
+				return fmt.Errorf("%w: a value is not between the least and the greatest one", errKLL)
 			}
 		}
 	}

@@ -1,13 +1,14 @@
 package sketch
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
 
 // quantile returns the first value, in order, up to which a fraction rank of the values lies: the least one of 0, the greatest
 // one of 1. The sketch has values.
-func (s *kll) quantile(rank float64) float64 {
+func (s *kll[T]) quantile(rank float64) T {
 	switch target := int64(math.Ceil(rank * float64(s.n))); {
 	case target <= 1:
 		return s.min
@@ -18,9 +19,9 @@ func (s *kll) quantile(rank float64) float64 {
 }
 
 // valueAt returns the first value, in order, up to which n values lie.
-func (s *kll) valueAt(n int64) float64 {
+func (s *kll[T]) valueAt(n int64) T {
 	type weighted struct {
-		value  float64
+		value  T
 		weight int64
 	}
 	list := make([]weighted, 0, s.retained())
@@ -29,15 +30,7 @@ func (s *kll) valueAt(n int64) float64 {
 			list = append(list, weighted{v, 1 << level})
 		}
 	}
-	slices.SortFunc(list, func(a, b weighted) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(list, func(a, b weighted) int { return cmp.Compare(a.value, b.value) })
 	for _, w := range list {
 		if n -= w.weight; n <= 0 {
 			return w.value
@@ -47,7 +40,7 @@ func (s *kll) valueAt(n int64) float64 {
 }
 
 // rank returns the fraction of the values that are v or less. The sketch has values.
-func (s *kll) rank(v float64) float64 {
+func (s *kll[T]) rank(v T) float64 {
 	var below int64
 	for level, values := range s.levels {
 		for _, w := range values {

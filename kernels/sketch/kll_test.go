@@ -10,8 +10,8 @@ import (
 )
 
 // kllOfNumbers returns the sketch of some values.
-func kllOfNumbers(k int, values ...float64) *kll {
-	s := newKLL(k, false)
+func kllOfNumbers(k int, values ...float64) *kll[float64] {
+	s := newKLL[float64](k, doubles{})
 	for _, v := range values {
 		s.add(v)
 	}
@@ -46,7 +46,7 @@ func drawn(draw func(r *rand.Rand, i int) float64) func(r *rand.Rand, n int) []f
 func errorOfK(k int) float64 { return 2.296 / math.Pow(float64(k), 0.9723) }
 
 // requireRanks counts the quantiles and ranks with a greater error than k has: at most two of 100.
-func requireRanks(t *testing.T, name string, s *kll, k int, values []float64) {
+func requireRanks(t *testing.T, name string, s *kll[float64], k int, values []float64) {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)
 	n, wrong := float64(len(sorted)), 0
@@ -77,7 +77,7 @@ func TestKLLErrors(t *testing.T) {
 			for _, n := range []int{1, 100, 5000, 60_000} {
 				values := draw(r, n)
 				requireRanks(t, name, kllOfNumbers(k, values...), k, values)
-				merged := newKLL(k, false)
+				merged := newKLL[float64](k, doubles{})
 				for part := range slices.Chunk(values, 1+n/7) {
 					require.NoError(t, merged.merge(kllOfNumbers(k+len(part)%3*50, part...)))
 				}
@@ -117,7 +117,7 @@ func TestKLLCoins(t *testing.T) {
 	heads := 0
 	const throws = 10_000
 	for i := range throws {
-		heads += coin([]float64{float64(i), float64(i) + 1}, int64(i/100))
+		heads += coin(valueForm[float64](doubles{}), []float64{float64(i), float64(i) + 1}, int64(i/100))
 	}
 	require.InDelta(t, throws/2, heads, 4*math.Sqrt(throws)/2)
 }
@@ -132,7 +132,7 @@ func TestKLLOfTooManyValues(t *testing.T) {
 // TestKLLCapacities compares the capacity of all levels with the rule of the format, of exact fractions.
 func TestKLLCapacities(t *testing.T) {
 	for _, k := range []int{8, 200, 1000, MostKLL} {
-		s := newKLL(k, false)
+		s := newKLL[float64](k, doubles{})
 		for levels := 1; levels <= 30; levels++ {
 			for level, got := range s.capacity {
 				want := float64(k) * math.Pow(2.0/3, float64(levels-level-1))

@@ -1,17 +1,21 @@
 package sketch
 
 import (
+	"fmt"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// isNumber reports whether values of a type are numbers with an order.
-func isNumber(t arrow.DataType) bool {
-	switch t.ID() {
-	case arrow.FLOAT32, arrow.FLOAT64, arrow.DECIMAL128:
-		return true
+// requireOrdered refuses values of a type that KLL sketches do not have.
+func requireOrdered(t arrow.DataType) error {
+	switch id := t.ID(); {
+	case id == arrow.FLOAT32, id == arrow.FLOAT64, id == arrow.DECIMAL128, arrow.IsInteger(id), isTime(t), isText(t):
+		return nil
 	}
-	return arrow.IsInteger(t.ID())
+	return fmt.Errorf("values of %v, expected numbers, decimals, times or strings: %w", t, expr.ErrType)
 }
 
 // numberOf returns a function that returns a number as float64.

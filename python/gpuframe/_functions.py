@@ -330,12 +330,28 @@ class Functions(Calls):
         return self._call("hll_estimate")
 
     def kll_quantile(self, rank: float) -> Expr:
-        """About the value up to which a fraction of the values of a KLL sketch lies. Polars has none."""
+        """About the value up to which a fraction of the values of a KLL sketch of numbers lies. Polars has none."""
         return self._call("kll_quantile", rank=float(rank))
 
     def kll_rank(self, value: float) -> Expr:
-        """About the fraction of the values of a KLL sketch that are a value or less. Polars has none."""
+        """About the fraction of the values of a KLL sketch of numbers that are a value or less. Polars has none."""
         return self._call("kll_rank", value=float(value))
+
+    def kll_longs_rank(self, value: float) -> Expr:
+        """About the fraction of the integers of a KLL sketch of times that are a value or less. Polars has none."""
+        return self._call("kll_longs_rank", value=float(value))
+
+    def kll_items_rank(self, value: str) -> Expr:
+        """About the fraction of the strings of a KLL sketch that are a value or less. Polars has none."""
+        return self._call("kll_items_rank", value=value)
+
+    def kll_longs_quantile(self, rank: float) -> Expr:
+        """About the integer up to which a fraction of those of a KLL sketch of times lies. Polars has none."""
+        return self._call("kll_longs_quantile", rank=float(rank))
+
+    def kll_items_quantile(self, rank: float) -> Expr:
+        """About the string up to which a fraction of those of a KLL sketch lies. Polars has none."""
+        return self._call("kll_items_quantile", rank=float(rank))
 
     def kll_count(self) -> Expr:
         """The number of values of a KLL sketch. Polars has none."""
@@ -402,8 +418,16 @@ class Functions(Calls):
         return self._call("kll_sketch", k=k)
 
     def kll_merge(self) -> Expr:
-        """The KLL sketch of the values of all sketches. Polars has none."""
+        """The KLL sketch of the values of all sketches of numbers. Polars has none."""
         return self._call("kll_merge")
+
+    def kll_longs_merge(self) -> Expr:
+        """The KLL sketch of the values of all sketches of times. Polars has none."""
+        return self._call("kll_longs_merge")
+
+    def kll_items_merge(self) -> Expr:
+        """The KLL sketch of the values of all sketches of strings. Polars has none."""
+        return self._call("kll_items_merge")
 
     def approx_top_k(self, n: int) -> Expr:
         """The list of about the n most frequent values, the most frequent one first. Polars has none."""

@@ -18,8 +18,8 @@
 //	form, type         parse_duration
 //	pattern, escape    like
 //	pattern            matches_regex, find_regex, count_regex, format, printf, split_regex
-//	rank               kll_quantile
-//	value              kll_rank, list_contains
+//	rank               kll_quantile, kll_longs_quantile, kll_items_quantile
+//	value              kll_rank, kll_longs_rank, kll_items_rank, list_contains
 //	seed               murmur3
 //	start, length      substring
 //	separator, number  split_part
@@ -219,11 +219,19 @@ func catalogued() map[string]function {
 		"hll_estimate":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].HLLEstimate() }},
 		"kll_quantile":            {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLQuantile(o.member("rank").number()) }},
 		"kll_rank":                {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLRank(o.member("value").number()) }},
-		"kll_count":               {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLCount() }},
-		"frequent_items":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FrequentItems() }},
-		"frequent_longs":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FrequentLongs() }},
-		"xxh3":                    {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].XXH3() }},
-		"murmur3":                 {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Murmur3(o.member("seed").count()) }},
+		"kll_longs_rank":          {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLLongsRank(o.member("value").number()) }},
+		"kll_items_rank":          {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLItemsRank(o.member("value").text()) }},
+		"kll_longs_quantile": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].KLLLongsQuantile(o.member("rank").number())
+		}},
+		"kll_items_quantile": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].KLLItemsQuantile(o.member("rank").number())
+		}},
+		"kll_count":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLCount() }},
+		"frequent_items": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FrequentItems() }},
+		"frequent_longs": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FrequentLongs() }},
+		"xxh3":           {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].XXH3() }},
+		"murmur3":        {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Murmur3(o.member("seed").count()) }},
 		"substring": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].Substring(o.member("start").count(), o.member("length").count())
 		}},
@@ -360,6 +368,8 @@ func catalogued() map[string]function {
 		"approx_quantile":       {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ApproxQuantile(o.member("q").number()) }},
 		"kll_sketch":            {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLSketch(o.member("k").count()) }},
 		"kll_merge":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLMerge() }},
+		"kll_longs_merge":       {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLLongsMerge() }},
+		"kll_items_merge":       {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLItemsMerge() }},
 		"approx_top_k":          {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ApproxTopK(o.member("n").count()) }},
 		"frequent_items_sketch": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].FrequentItemsSketch(o.member("max_size").count())

@@ -3,13 +3,14 @@ package sketch
 import (
 	"cmp"
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// A codec writes and reads the items of a sketch: longs those of DataSketches' LongsSketch, texts those of its ItemsSketch of strings.
+// A codec writes and reads the values of a sketch: longs those of DataSketches' LongsSketch, texts those of its ItemsSketch of strings.
 type codec[T cmp.Ordered] interface {
 	// kind is the word for the items in names of functions.
 	kind() string
@@ -55,6 +56,13 @@ func (texts) read(b []byte) (item string, rest []byte, ok bool) {
 	return string(b[4:end]), b[end:], true
 }
 
+// nameOf returns the name of a function of values of a kind: kll_longs_merge.
+func nameOf[T cmp.Ordered, C codec[T]](sketch, function string) string {
+	var c C
+	parts := slices.DeleteFunc([]string{sketch, c.kind(), function}, func(part string) bool { return part == "" })
+	return strings.Join(parts, "_")
+}
+
 func (longs) dataType() arrow.DataType { return arrow.PrimitiveTypes.Int64 }
 func (texts) dataType() arrow.DataType { return arrow.BinaryTypes.String }
 
@@ -87,10 +95,13 @@ func isText(t arrow.DataType) bool {
 }
 
 func isLong(t arrow.DataType) bool {
-	switch id := t.ID(); id {
-	case arrow.BOOL, arrow.DATE32, arrow.DATE64, arrow.TIMESTAMP, arrow.TIME32, arrow.TIME64, arrow.DURATION:
+	return t.ID() == arrow.BOOL || arrow.IsInteger(t.ID()) || isTime(t)
+}
+
+func isTime(t arrow.DataType) bool {
+	switch t.ID() {
+	case arrow.DATE32, arrow.DATE64, arrow.TIMESTAMP, arrow.TIME32, arrow.TIME64, arrow.DURATION:
 		return true
-	default:
-		return arrow.IsInteger(id)
 	}
+	return false
 }
