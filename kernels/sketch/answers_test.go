@@ -45,8 +45,8 @@ func answeredSketches() map[string][]byte {
 	return list
 }
 
-// TestAnswersOfDataSketches compares what the sketches of this package answer with what DataSketches answers of the same bytes: its
-// library in Go has read them.
+// TestAnswersOfDataSketches compares quantiles, ranks and bounds with those that the library of DataSketches in Go computed from the
+// bytes that this package wrote.
 func TestAnswersOfDataSketches(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("testdata", "datasketches", "answers.csv"))
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestAnswersOfDataSketches(t *testing.T) {
 	require.Len(t, answers, len(sketches))
 }
 
-// answer is what a sketch answers: a quantile, a rank, the number of all values, or the bounds of an item.
+// answer is a value of a sketch: a quantile, a rank, the number of all values, or the bounds of an item.
 func answer(t *testing.T, b []byte, question, about string) string {
 	switch question {
 	case "longs":

@@ -18,7 +18,7 @@ import (
 // a null list.
 func Frequent(list expr.Expr, size int) expr.Expr { return expr.Apply(frequentOf{Size: size}, list) }
 
-// MergeFrequentTexts is the sketch of all values of the sketches of strings of each list. It is null if one of them is none.
+// MergeFrequentTexts is the sketch of all values of the sketches of strings of each list. It is null if a value is no such sketch.
 func MergeFrequentTexts(list expr.Expr) expr.Expr {
 	return expr.Apply(mergeFrequent[string, texts]{}, list)
 }

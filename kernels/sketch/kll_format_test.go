@@ -224,7 +224,7 @@ func TestImpossibleKLL(t *testing.T) {
 	require.LessOrEqual(t, testing.AllocsPerRun(10, func() { _, _ = parseDoubles(short) }), 16.0)
 }
 
-// FuzzParseKLL requires that bytes of any contents are an error or a sketch that is written, merged and asked.
+// FuzzParseKLL requires that bytes of any contents are an error or a sketch that can be written, merged and read.
 func FuzzParseKLL(f *testing.F) {
 	for _, n := range []int{0, 1, 2, 100, 1000} {
 		s := kllOfNumbers(8+n%30, distributions["periodic"](nil, n)...)
@@ -248,7 +248,7 @@ func FuzzParseKLL(f *testing.F) {
 	})
 }
 
-// requireParsed requires that bytes are an error or a sketch that is written, merged and asked.
+// requireParsed requires that bytes are an error or a sketch that can be written, merged and read.
 func requireParsed[T cmp.Ordered](t *testing.T, b []byte, form valueForm[T]) {
 	s, err := parseKLL(b, form)
 	if err != nil {

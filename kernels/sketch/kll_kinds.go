@@ -19,8 +19,8 @@ type valueForm[T cmp.Ordered] interface {
 	isValue(v T) bool
 	// common is the form of the values of two sketches.
 	common(other valueForm[T]) valueForm[T]
-	// sized is the form of which some values have so many bytes.
-	sized(bytes, values int) valueForm[T]
+	// sized is the form of n values with a number of bytes.
+	sized(bytes, n int) valueForm[T]
 }
 
 type (
@@ -74,8 +74,8 @@ func (floats) common(other valueForm[float64]) valueForm[float64] { return other
 func (longs) common(valueForm[int64]) valueForm[int64]            { return longs{} }
 func (texts) common(valueForm[string]) valueForm[string]          { return texts{} }
 
-func (doubles) sized(bytes, values int) valueForm[float64] {
-	if bytes == 4*values {
+func (doubles) sized(bytes, n int) valueForm[float64] {
+	if bytes == 4*n {
 		return floats{}
 	}
 	return doubles{}

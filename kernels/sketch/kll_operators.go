@@ -19,7 +19,7 @@ import (
 // a null list.
 func KLL(list expr.Expr, k int) expr.Expr { return expr.Apply(kllOf{K: k}, list) }
 
-// MergeKLL is the sketch of all values of the sketches of numbers of each list. It is null if one of them is none.
+// MergeKLL is the sketch of all values of the sketches of numbers of each list. It is null if a value is no such sketch.
 func MergeKLL(list expr.Expr) expr.Expr { return expr.Apply(mergeKLL[float64, doubles]{}, list) }
 
 // MergeKLLTexts is [MergeKLL] of sketches of strings.
