@@ -218,7 +218,7 @@ func FuzzParseFrequent(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		requireSketch := func(n int64, err, merged error, written, again []byte) {
+		requireSketch := func(n int64, written, again []byte, merged, err error) {
 			if err != nil {
 				require.ErrorIs(t, err, errFrequent)
 				return
@@ -235,20 +235,20 @@ func FuzzParseFrequent(f *testing.F) {
 }
 
 // readAndMerge reads bytes, writes and reads them again, and merges both sketches.
-func readAndMerge[T cmp.Ordered](b []byte, c codec[T]) (n int64, err, merged error, written, again []byte) {
+func readAndMerge[T cmp.Ordered](b []byte, c codec[T]) (n int64, written, again []byte, merged, err error) {
 	f, err := parseFrequent(b, c)
 	if err != nil {
-		return 0, err, nil, nil, nil
+		return 0, nil, nil, nil, err
 	}
 	written = f.bytes(c)
 	other, err := parseFrequent(written, c)
 	if err != nil {
-		return 0, err, nil, nil, nil
+		return 0, nil, nil, nil, err
 	}
 	again = other.bytes(c)
 	n = f.n
 	if merged = f.merge(other); merged == nil {
 		_, err = parseFrequent(f.bytes(c), c)
 	}
-	return n, err, merged, written, again
+	return n, written, again, merged, err
 }
