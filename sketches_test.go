@@ -11,6 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/op/strategy"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // sketched returns rows of a key of 0 to 2, a part, and strings and numbers with repeated values and nulls.
@@ -216,4 +219,23 @@ func TestTopValues(t *testing.T) {
 		require.Equal(t, [][]any{{int64(0)}, {int64(1)}, {int64(2)}}, all, "equally frequent")
 		require.Equal(t, [][]any{{int64(0)}}, cells(t, q.Filter(k.Lt(0)).Select(s.ApproxTopK(3).As("v")).Select(value.ListLength().As("n"))), "no rows")
 	})
+}
+
+// TestLongFrequentItems reads more text than offsets reach to, a few sketches at a time, and refuses a single sketch of more.
+func TestLongFrequentItems(t *testing.T) {
+	record := sketched(t, 6000)
+	k, s, sketch := gpuframe.Col("k"), gpuframe.Col("s"), gpuframe.Col("sketch")
+	e := engineOn(t, devicetest.Open(t, "host"))
+	sketches, err := e.Records(nil, record).Filter(k.Gt(0)).GroupBy(k).Agg(s.FrequentItemsSketch(64).As("sketch")).Collect(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, sketches.Release()) }()
+	query := sketches.Query().Select(sketch.FrequentItems().As("items")).Explode("items").Select(gpuframe.Col("items").Field("item").LengthBytes().Sum().As("n"))
+	bytes := cells(t, query)[0][0].(int64)
+	_, err = query.Collect(strategy.WithMaximumOffset(t.Context(), bytes/4))
+	require.ErrorIs(t, err, memory.ErrOverflow)
+	require.ErrorContains(t, err, "their offsets reach to")
+	f, err := query.Collect(strategy.WithMaximumOffset(t.Context(), bytes-1))
+	require.NoError(t, err)
+	require.Equal(t, [][]any{{bytes}}, cells(t, f.Query()))
+	require.NoError(t, f.Release())
 }
