@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe"
 )
 
@@ -69,6 +71,66 @@ func ExampleExpr_HLLSketch() {
 	// Rome,1
 	// n
 	// 4
+}
+
+// Sketches of cities are merged: quantiles of all prices, and the fraction of prices up to 55.
+func ExampleExpr_KLLSketch() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	price, city, prices := gpuframe.Col("price"), gpuframe.Col("city"), gpuframe.Col("prices")
+	cities := gpuframe.From(gpu, exampleSales()).GroupBy(city).Agg(price.KLLSketch(200).As("prices")).Sort(city)
+	show(cities.Select(city, prices.KLLQuantile(0.5).As("median"), prices.KLLCount().As("n")))
+	all := cities.Select(prices.KLLMerge().As("prices"))
+	show(all.Select(prices.KLLQuantile(0.5).As("median"), prices.KLLQuantile(1).As("most"), prices.KLLRank(55).As("rank")))
+	show(gpuframe.From(gpu, exampleSales()).Select(price.ApproxQuantile(0.9).As("in one step")))
+	// Output:
+	// city,median,n
+	// Bern,55,2
+	// Oslo,60,3
+	// Rome,20,1
+	// median,most,rank
+	// 55,90,0.5
+	// in one step
+	// 90
+}
+
+// Sketches of times and of strings, which others have as KllLongsSketch and KllItemsSketch, have other functions.
+func ExampleExpr_KLLItemsQuantile() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	ts, product, city, days, products := gpuframe.Col("ts"), gpuframe.Col("product"), gpuframe.Col("city"), gpuframe.Col("days"), gpuframe.Col("products")
+	cities := gpuframe.From(gpu, exampleSales()).GroupBy(city).Agg(ts.Cast(arrow.FixedWidthTypes.Date32).KLLSketch(200).As("days"), product.KLLSketch(200).As("products"))
+	all := cities.Select(days.KLLLongsMerge().As("days"), products.KLLItemsMerge().As("products"))
+	day := days.KLLLongsQuantile(0.5).Cast(arrow.PrimitiveTypes.Int32).Cast(arrow.FixedWidthTypes.Date32)
+	show(all.Select(day.As("day"), days.KLLLongsRank(20605).As("up to 1 June"), products.KLLItemsQuantile(0.5).As("product"), products.KLLItemsRank("ink").As("up to ink")))
+	// Output:
+	// day,up to 1 June,product,up to ink
+	// 2026-06-02,0.3333333333333333,jam,0.3333333333333333
+}
+
+// Sketches of cities are merged: the most frequent items of all, with bounds of their numbers. Those of integers have other functions.
+func ExampleExpr_FrequentItemsSketch() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	product, qty, city := gpuframe.Col("product"), gpuframe.Col("qty"), gpuframe.Col("city")
+	items, numbers := gpuframe.Col("items"), gpuframe.Col("numbers")
+	sales := gpuframe.From(gpu, exampleSales())
+	cities := sales.GroupBy(city).Agg(product.FrequentItemsSketch(1024).As("items"), qty.FrequentItemsSketch(1024).As("numbers"))
+	all := cities.Select(items.FrequentItemsMerge().As("items"), numbers.FrequentLongsMerge().As("numbers"))
+	row := gpuframe.Col("row")
+	show(all.Select(items.FrequentItems().As("row")).Explode("row").Select(row.Field("item"), row.Field("estimate"), row.Field("lower"), row.Field("upper")))
+	show(all.Select(numbers.FrequentLongs().ListGet(0).Field("item").As("quantity")))
+	show(sales.Select(product.ApproxTopK(2).As("in one step")).Explode("in one step"))
+	// Output:
+	// item,estimate,lower,upper
+	// ink,2,2,2
+	// jam,2,2,2
+	// tea,2,2,2
+	// quantity
+	// 1
+	// in one step
+	// tea
+	// jam
 }
 
 // Many conditions are one step.

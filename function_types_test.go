@@ -89,6 +89,10 @@ func callWith(t require.TestingT, name string, of arrow.DataType, x, y gpuframe.
 		return x.SubstringAt(1, 2)
 	case "HLLSketch":
 		return x.HLLSketch(12)
+	case "KLLSketch":
+		return x.KLLSketch(200)
+	case "FrequentItemsSketch":
+		return x.FrequentItemsSketch(64)
 	case "QuantileWith":
 		return x.QuantileWith(0.5, "lower")
 	case "Normalize":

@@ -579,6 +579,51 @@ func (e Expr) JaccardSimilarity(x any) Expr { return binary(e, x, text.JaccardSi
 // HLLEstimate is about the number of distinct values that a sketch of [Expr.HLLSketch] has.
 func (e Expr) HLLEstimate() Expr { return unary(e, sketch.EstimateHLL) }
 
+// KLLQuantile is about the value up to which a fraction rank of the values lies that a sketch of
+// numbers has, of [Expr.KLLSketch]: the least one of 0, and the greatest one of 1, are exact.
+func (e Expr) KLLQuantile(rank float64) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return sketch.QuantileKLL(e, rank) })
+}
+
+// KLLRank is about the fraction of the values that are a value or less, of those that a sketch of
+// numbers has. NaN is above all numbers.
+func (e Expr) KLLRank(value float64) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return sketch.RankKLL(e, value) })
+}
+
+// KLLLongsRank is [Expr.KLLRank] of a sketch of times: of the integers that store them.
+func (e Expr) KLLLongsRank(value float64) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return sketch.RankKLLLongs(e, value) })
+}
+
+// KLLItemsRank is [Expr.KLLRank] of a sketch of strings, which have the order of their bytes.
+func (e Expr) KLLItemsRank(value string) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return sketch.RankKLLTexts(e, value) })
+}
+
+// KLLLongsQuantile is [Expr.KLLQuantile] of a sketch of times: the integer that stores one, which
+// Cast makes a time.
+func (e Expr) KLLLongsQuantile(rank float64) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return sketch.QuantileKLLLongs(e, rank) })
+}
+
+// KLLItemsQuantile is [Expr.KLLQuantile] of a sketch of strings.
+func (e Expr) KLLItemsQuantile(rank float64) Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return sketch.QuantileKLLTexts(e, rank) })
+}
+
+// KLLCount is the number of values that a sketch of [Expr.KLLSketch] has.
+func (e Expr) KLLCount() Expr { return unary(e, sketch.CountKLL) }
+
+// FrequentItems is the list of the strings that a sketch of [Expr.FrequentItemsSketch] has, the
+// most frequent one first: structs of item, a string, and of estimate, lower and upper, int64. The
+// item occurs lower to upper times, and the estimate is upper.
+func (e Expr) FrequentItems() Expr { return unary(e, sketch.FrequentTexts) }
+
+// FrequentLongs is [Expr.FrequentItems] of a sketch of integers, bools and times: the items are
+// int64.
+func (e Expr) FrequentLongs() Expr { return unary(e, sketch.FrequentLongs) }
+
 // XXH3 is the hash of 64 bits of xxHash's XXH3 of the bytes of a string. [Hash] takes columns of
 // any types, and devices compute it.
 func (e Expr) XXH3() Expr { return unary(e, text.XXH3) }
@@ -1031,6 +1076,49 @@ func (e Expr) HLLSketch(lgK int) Expr { return e.hllSketch(lgK) }
 // HLLMerge is the HLL sketch of all values that a column of sketches has, also of ones that other
 // programs wrote, in any of DataSketches' forms. It has the registers of the smallest one.
 func (e Expr) HLLMerge() Expr { return e.hllMerge() }
+
+// ApproxQuantile is about the value up to which a fraction q of the values lies, one of the values:
+// the quantile of a [Expr.KLLSketch] of size 200. The fraction is wrong by at most 0.0133, in 99 of
+// 100 cases. NaN is left out.
+func (e Expr) ApproxQuantile(q float64) Expr { return e.approxQuantile(q) }
+
+// KLLSketch is a KLL sketch of the values in the format of Apache DataSketches, of size k, 8 to
+// 65535: its KllFloatsSketch of float32, its KllDoublesSketch of other numbers and decimals, as
+// float64, its KllLongsSketch of times, its KllItemsSketch of strings. [Expr.KLLQuantile],
+// [Expr.KLLLongsQuantile] and [Expr.KLLItemsQuantile] read them, and a rank is wrong by at most
+// 2.296 / k^0.9723, in 99 of 100 cases: 0.0133 for k = 200, with some 3 k values. NaN is left out.
+// Equal rows in the same order make equal bytes: a hash of the values decides which half of them
+// stays. The values of a group are gathered in a list first.
+func (e Expr) KLLSketch(k int) Expr { return e.kllSketch(k) }
+
+// KLLMerge is the KLL sketch of all values that a column of sketches of numbers has, also of ones
+// that other programs wrote. It has the least size of them, and is of float32 if all are.
+func (e Expr) KLLMerge() Expr { return e.kllMerge() }
+
+// KLLLongsMerge is [Expr.KLLMerge] of sketches of times, and of KllLongsSketches of other programs.
+func (e Expr) KLLLongsMerge() Expr { return e.kllLongsMerge() }
+
+// KLLItemsMerge is [Expr.KLLMerge] of sketches of strings.
+func (e Expr) KLLItemsMerge() Expr { return e.kllItemsMerge() }
+
+// ApproxTopK is the list of about the n most frequent values, the most frequent one first and
+// equally frequent ones in the order of their first rows. n is 1 to 1,000,000. A value that occurs
+// in more than 1 of 1,536 rows is considered, or in more than 1 of 3 n.
+func (e Expr) ApproxTopK(n int) Expr { return e.approxTopK(n) }
+
+// FrequentItemsSketch is a sketch of the most frequent values in the format of Apache DataSketches,
+// with a table of maxSize places, 8 to 2^26, rounded up to a power of two: its ItemsSketch of
+// strings, which [Expr.FrequentItems] reads, or its LongsSketch of integers, bools and times, as 64
+// bits, which [Expr.FrequentLongs] reads. It has every value that occurs more often than in 3.5 /
+// maxSize of the rows. The values of a group are gathered in a list first.
+func (e Expr) FrequentItemsSketch(maxSize int) Expr { return e.frequentItemsSketch(maxSize) }
+
+// FrequentItemsMerge is the sketch of all values that a column of sketches of strings has, also of
+// ones that other programs wrote. It has the places of the smallest one.
+func (e Expr) FrequentItemsMerge() Expr { return e.frequentItemsMerge() }
+
+// FrequentLongsMerge is [Expr.FrequentItemsMerge] of sketches of integers, bools and times.
+func (e Expr) FrequentLongsMerge() Expr { return e.frequentLongsMerge() }
 
 // Mad is the median absolute deviation: the median of the distances of the values from their
 // median.

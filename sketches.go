@@ -20,3 +20,43 @@ func (e Expr) approxCountDistinct() Expr {
 	const lgK = 12
 	return e.hllSketch(lgK).HLLEstimate().Round().Cast(arrow.PrimitiveTypes.Int64)
 }
+
+// kllSketch is [Expr.KLLSketch]: of the list of the values.
+func (e Expr) kllSketch(k int) Expr {
+	return unary(e.List().SkipNulls(), func(list expr.Expr) expr.Expr { return sketch.KLL(list, k) })
+}
+
+// kllMerge is [Expr.KLLMerge].
+func (e Expr) kllMerge() Expr { return unary(e.List().SkipNulls(), sketch.MergeKLL) }
+
+// kllLongsMerge is [Expr.KLLLongsMerge].
+func (e Expr) kllLongsMerge() Expr { return unary(e.List().SkipNulls(), sketch.MergeKLLLongs) }
+
+// kllItemsMerge is [Expr.KLLItemsMerge].
+func (e Expr) kllItemsMerge() Expr { return unary(e.List().SkipNulls(), sketch.MergeKLLTexts) }
+
+// approxQuantile is [Expr.ApproxQuantile]: of the list of the values.
+func (e Expr) approxQuantile(q float64) Expr {
+	return unary(e.List().SkipNulls(), func(list expr.Expr) expr.Expr { return sketch.ApproxQuantile(list, q) })
+}
+
+// frequentItemsSketch is [Expr.FrequentItemsSketch]: of the list of the values.
+func (e Expr) frequentItemsSketch(maxSize int) Expr {
+	return unary(e.List().SkipNulls(), func(list expr.Expr) expr.Expr { return sketch.Frequent(list, maxSize) })
+}
+
+// frequentItemsMerge is [Expr.FrequentItemsMerge].
+func (e Expr) frequentItemsMerge() Expr {
+	return unary(e.List().SkipNulls(), sketch.MergeFrequentTexts)
+}
+
+// frequentLongsMerge is [Expr.FrequentLongsMerge].
+func (e Expr) frequentLongsMerge() Expr {
+	return unary(e.List().SkipNulls(), sketch.MergeFrequentLongs)
+}
+
+// approxTopK is [Expr.ApproxTopK]: the elements of the list of the values at the places of the most frequent ones.
+func (e Expr) approxTopK(n int) Expr {
+	values := e.List().SkipNulls()
+	return values.ListTake(unary(values, func(list expr.Expr) expr.Expr { return sketch.TopItems(list, n) }))
+}

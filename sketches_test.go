@@ -11,6 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/op/strategy"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // sketched returns rows of a key of 0 to 2, a part, and strings and numbers with repeated values and nulls.
@@ -68,9 +71,171 @@ func TestSketchesRefused(t *testing.T) {
 			"lg_k is 22, expected 4 to 21": s.HLLSketch(22),
 			"expected sketches":            x.HLLMerge(),
 			"which are binary":             s.HLLEstimate(),
+			"k is 7, expected 8 to 65535":  x.KLLSketch(7),
+			"k is 65536":                   x.KLLSketch(65536),
+			"expected numbers, decimals":   s.Unhex().KLLSketch(200),
+			"expected numbers, decimals, ": x.Gt(0).ApproxQuantile(0.5),
+			"rank is 1.5, expected 0 to 1": s.Unhex().KLLQuantile(1.5),
+			"rank is -1":                   x.ApproxQuantile(-1),
+			"max_size is 7":                s.FrequentItemsSketch(7),
+			"expected integers, bools":     x.FrequentItemsSketch(64),
+			"n is 0, expected 1":           s.ApproxTopK(0),
 		} {
 			_, err := e.Records(nil, record).Select(refused.As("y")).Schema(t.Context())
 			require.ErrorContains(t, err, message)
 		}
 	})
+}
+
+// TestQuantileSketches compares quantiles with exact ones, whole and merged sketches, and their numbers with those of values.
+func TestQuantileSketches(t *testing.T) {
+	record := sketched(t, 6000)
+	k, part, x, sketch := gpuframe.Col("k"), gpuframe.Col("part"), gpuframe.Col("x"), gpuframe.Col("sketch")
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		q := e.Records(nil, record.NewSlice(0, 1000), record.NewSlice(1000, 1001), record.NewSlice(1001, 6000))
+		for name, value := range map[string]gpuframe.Expr{"doubles": x, "floats": x.Cast(arrow.PrimitiveTypes.Float32), "integers": x.Cast(arrow.PrimitiveTypes.Int16),
+			"decimals": x.Cast(&arrow.Decimal128Type{Precision: 9, Scale: 2})} {
+			exact := q.GroupBy(k).Agg(value.QuantileWith(0.9, "discrete").Cast(arrow.PrimitiveTypes.Float64), x.Count().As("n"), x.Max().As("most"))
+			whole := q.GroupBy(k).Agg(value.KLLSketch(200).As("sketch"))
+			merged := q.GroupBy(k, part).Agg(value.KLLSketch(200).As("sketch")).GroupBy(k).Agg(sketch.KLLMerge().As("sketch"))
+			direct := cells(t, q.GroupBy(k).Agg(value.ApproxQuantile(0.9).As("q")).Sort(k))
+			for i, row := range cells(t, exact.Sort(k)) {
+				require.InDelta(t, row[1], direct[i][1], 16, name) // of 500 different values, 1.33 % are 7 and 2 errors 14
+				for _, sketches := range []gpuframe.Query{whole, merged} {
+					read := cells(t, sketches.Sort(k).Select(sketch.KLLQuantile(0.9).As("q"), sketch.KLLCount().As("n"), sketch.KLLQuantile(1).As("most"), sketch.KLLRank(1e9).As("rank"),
+						sketch.KLLRank(149).As("middle")))[i]
+					require.InDelta(t, row[1], read[0], 16, name)
+					require.Equal(t, []any{row[2], row[3], 1.0}, read[1:4], name)
+					require.InDelta(t, 0.5, read[4], 0.03, name)
+				}
+			}
+			require.Equal(t, direct, cells(t, whole.Sort(k).Select(k, sketch.KLLQuantile(0.9).As("q"))), name)
+		}
+		none := q.Filter(k.Lt(0)).Select(x.KLLSketch(8).As("sketch"))
+		require.Equal(t, [][]any{{int64(0), nil, nil}}, cells(t, none.Select(sketch.KLLCount().As("n"), sketch.KLLQuantile(0.5).As("q"), sketch.KLLRank(0).As("r"))), "no rows")
+		require.Equal(t, [][]any{{nil}}, cells(t, q.Filter(k.Lt(0)).Select(x.ApproxQuantile(0.5).As("q"))), "no rows")
+		require.Equal(t, [][]any{{nil, nil, nil}}, cells(t, q.Head(1).Select(gpuframe.Lit("00ff").Unhex().As("sketch")).
+			Select(sketch.KLLCount().As("n"), sketch.KLLQuantile(0.5).As("q"), sketch.KLLRank(1).As("r"))), "other bytes")
+	})
+}
+
+// TestQuantilesOfOtherTypes compares quantiles of times and strings, whole and of merged sketches, with exact ones.
+func TestQuantilesOfOtherTypes(t *testing.T) {
+	record := sketched(t, 6000)
+	k, part, s, x, sketch := gpuframe.Col("k"), gpuframe.Col("part"), gpuframe.Col("s"), gpuframe.Col("x"), gpuframe.Col("sketch")
+	whole := x.Cast(arrow.PrimitiveTypes.Int32)
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		q := e.Records(nil, record.NewSlice(0, 1000), record.NewSlice(1000, 6000))
+		for name, test := range map[string]struct {
+			value, integer gpuframe.Expr
+		}{
+			"dates":      {whole.Cast(arrow.FixedWidthTypes.Date32), whole},
+			"timestamps": {whole.Cast(arrow.PrimitiveTypes.Int64).Cast(&arrow.TimestampType{Unit: arrow.Nanosecond}), whole},
+			"durations":  {whole.Cast(arrow.PrimitiveTypes.Int64).Cast(arrow.FixedWidthTypes.Duration_ms), whole},
+		} {
+			exact := cells(t, q.GroupBy(k).Agg(test.integer.QuantileWith(0.9, "discrete").Cast(arrow.PrimitiveTypes.Int64).As("q")).Sort(k))
+			direct := q.GroupBy(k).Agg(test.value.ApproxQuantile(0.9).As("q")).Sort(k)
+			integer := arrow.DataType(arrow.PrimitiveTypes.Int64)
+			if name == "dates" {
+				integer = arrow.PrimitiveTypes.Int32
+			}
+			merged := q.GroupBy(k, part).Agg(test.value.KLLSketch(200).As("sketch")).GroupBy(k).Agg(sketch.KLLLongsMerge().As("sketch")).Sort(k)
+			own := cells(t, direct.Select(gpuframe.Col("q").Cast(integer).Cast(arrow.PrimitiveTypes.Int64).As("q")))
+			others := cells(t, merged.Select(sketch.KLLLongsQuantile(0.9).As("q"), sketch.KLLLongsRank(149).As("r"), sketch.KLLCount().As("n")))
+			for i, row := range exact {
+				require.InDelta(t, row[1], own[i][0], 16, name)
+				require.InDelta(t, row[1], others[i][0], 16, name)
+				require.InDelta(t, 0.5, others[i][1], 0.03, name)
+			}
+		}
+		strings := q.Filter(k.Eq(1)).Select(s.KLLSketch(200).As("sketch"), s.ApproxQuantile(0.5).As("q"), s.Max().As("most"), s.Count().As("n"))
+		row := cells(t, strings.Select(sketch.KLLItemsQuantile(0.5).As("a"), gpuframe.Col("q"), sketch.KLLItemsQuantile(1).As("b"), gpuframe.Col("most"), sketch.KLLCount().As("c"), gpuframe.Col("n"),
+			sketch.KLLItemsRank("zebra").As("r")))[0]
+		require.Equal(t, []any{row[0], row[2], row[4], 1.0}, []any{row[1], row[3], row[5], row[6]})
+		halves := q.Filter(k.Eq(1)).GroupBy(part).Agg(s.KLLSketch(200).As("sketch")).Select(sketch.KLLItemsMerge().As("sketch"))
+		below := cells(t, q.Filter(k.Eq(1)).Select(s.Le(cells(t, halves.Select(sketch.KLLItemsQuantile(0.5).As("a")))[0][0]).Cast(arrow.PrimitiveTypes.Float64).Mean().As("m")))
+		require.InDelta(t, 0.5, below[0][0], 0.03)
+		require.Equal(t, [][]any{{nil, nil, nil}}, cells(t, strings.Select(sketch.KLLQuantile(0.5).As("a"), sketch.KLLLongsQuantile(0.5).As("b"), sketch.FrequentItems().As("c"))), "other kinds")
+	})
+}
+
+// TestFrequentItemsOfGroups compares bounds with exact numbers, of whole and of merged sketches.
+func TestFrequentItemsOfGroups(t *testing.T) {
+	record := sketched(t, 6000)
+	k, part, s, x, sketch, item := gpuframe.Col("k"), gpuframe.Col("part"), gpuframe.Col("s"), gpuframe.Col("x"), gpuframe.Col("sketch"), gpuframe.Col("items")
+	number := x.Cast(arrow.PrimitiveTypes.Int32).FloorDiv(100)
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		q := e.Records(nil, record.NewSlice(0, 1000), record.NewSlice(1000, 6000))
+		for name, test := range map[string]struct {
+			value       gpuframe.Expr
+			merge, read func(gpuframe.Expr) gpuframe.Expr
+		}{
+			"strings":  {s, gpuframe.Expr.FrequentItemsMerge, gpuframe.Expr.FrequentItems},
+			"integers": {number, gpuframe.Expr.FrequentLongsMerge, gpuframe.Expr.FrequentLongs},
+		} {
+			exact := map[string]int64{}
+			for _, row := range cells(t, q.Filter(test.value.IsValid()).GroupBy(k, test.value.As("v")).Agg(gpuframe.Count().As("n"))) {
+				exact[fmt.Sprint(row[0], row[1])] = row[2].(int64)
+			}
+			whole := q.GroupBy(k).Agg(test.value.FrequentItemsSketch(1024).As("sketch"))
+			merged := q.GroupBy(k, part).Agg(test.value.FrequentItemsSketch(1024).As("sketch")).GroupBy(k).Agg(test.merge(sketch).As("sketch"))
+			for _, sketches := range []gpuframe.Query{whole, merged} {
+				rows := cells(t, sketches.Select(k, test.read(sketch).As("items")).Explode("items").Select(k, item.Field("item").As("v"), item.Field("lower").As("l"),
+					item.Field("upper").As("u"), item.Field("estimate").As("e")))
+				require.NotEmpty(t, rows, name)
+				for _, row := range rows {
+					n := exact[fmt.Sprint(row[0], row[1])]
+					require.True(t, row[2].(int64) <= n && n <= row[3].(int64) && row[4] == row[3], "%s: %v occurs %d times", name, row, n)
+				}
+			}
+		}
+		require.Equal(t, [][]any{{nil, nil}}, cells(t, q.Head(1).Select(gpuframe.Lit("00ff").Unhex().As("sketch")).Select(sketch.FrequentItems().As("a"), sketch.FrequentLongs().As("b"))), "other bytes")
+	})
+}
+
+// TestTopValues compares the most frequent values with counts of them.
+func TestTopValues(t *testing.T) {
+	record := sketched(t, 6000)
+	k, s, x, n := gpuframe.Col("k"), gpuframe.Col("s"), gpuframe.Col("x"), gpuframe.Col("n")
+	value := gpuframe.Col("v")
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		q := e.Records(nil, record.NewSlice(0, 1000), record.NewSlice(1000, 6000))
+		weighted := gpuframe.If(x.Mod(7).Ge(3), 3, x.Mod(7)) // 3 is most frequent
+		for name, v := range map[string]gpuframe.Expr{"floats": weighted, "integers": weighted.Cast(arrow.PrimitiveTypes.Int64), "bools": x.Gt(0), "strings": s.SubstringAt(7, 1),
+			"dates": weighted.Cast(arrow.PrimitiveTypes.Int32).Cast(arrow.FixedWidthTypes.Date32)} {
+			most := q.Filter(v.IsValid()).GroupBy(k, v.As("v")).Agg(gpuframe.Count().As("n"))
+			want := map[any]int64{}
+			for _, row := range cells(t, most.GroupBy(k).Agg(n.Max().As("n")).Sort(k)) {
+				want[row[0]] = row[1].(int64)
+			}
+			top := q.GroupBy(k).Agg(v.ApproxTopK(1).As("v")).Explode("v")
+			rows := cells(t, top.Join(most, gpuframe.Inner, "k", "v").Select(k, n))
+			require.Len(t, rows, len(want), name)
+			for _, row := range rows {
+				require.Equal(t, want[row[0]], row[1], name)
+			}
+		}
+		all := cells(t, q.Select(k.ApproxTopK(5).As("v")).Explode("v"))
+		require.Equal(t, [][]any{{int64(0)}, {int64(1)}, {int64(2)}}, all, "equally frequent")
+		require.Equal(t, [][]any{{int64(0)}}, cells(t, q.Filter(k.Lt(0)).Select(s.ApproxTopK(3).As("v")).Select(value.ListLength().As("n"))), "no rows")
+	})
+}
+
+// TestLongFrequentItems reads more text than offsets reach to, a few sketches at a time, and refuses a single sketch of more.
+func TestLongFrequentItems(t *testing.T) {
+	record := sketched(t, 6000)
+	k, s, sketch := gpuframe.Col("k"), gpuframe.Col("s"), gpuframe.Col("sketch")
+	e := engineOn(t, devicetest.Open(t, "host"))
+	sketches, err := e.Records(nil, record).Filter(k.Gt(0)).GroupBy(k).Agg(s.FrequentItemsSketch(64).As("sketch")).Collect(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, sketches.Release()) }()
+	query := sketches.Query().Select(sketch.FrequentItems().As("items")).Explode("items").Select(gpuframe.Col("items").Field("item").LengthBytes().Sum().As("n"))
+	bytes := cells(t, query)[0][0].(int64)
+	_, err = query.Collect(strategy.WithMaximumOffset(t.Context(), bytes/4))
+	require.ErrorIs(t, err, memory.ErrOverflow)
+	require.ErrorContains(t, err, "their offsets reach to")
+	f, err := query.Collect(strategy.WithMaximumOffset(t.Context(), bytes-1))
+	require.NoError(t, err)
+	require.Equal(t, [][]any{{bytes}}, cells(t, f.Query()))
+	require.NoError(t, f.Release())
 }

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -109,12 +110,7 @@ func init() { // the aggregates refer to the table
 		"quantile_cont":   {least: 2, most: 2, make: quantile},
 		"percentile_cont": {least: 2, most: 2, make: quantile}, "mode": {least: 1, most: 1, sortable: true, make: simple(gpuframe.Expr.Mode)},
 		"approx_count_distinct": {least: 1, most: 1, counts: true, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.CountDistinct() })},
-		"hll_sketch": {least: 2, most: 2, once: true, make: func(t *translation, at *tree.Call, list []value) value {
-			lgK := t.whole(at, list[1], "lg_k")
-			return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].HLLSketch(lgK) }, list[0])
-		}},
-		"hll_merge": {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.HLLMerge)},
-		"list":      collected, "array_agg": collected,
+		"list":                  collected, "array_agg": collected,
 		"string_agg": joined, "group_concat": joined, "listagg": joined,
 		"bit_and":      {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.BitwiseAnd)},
 		"bit_or":       {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.BitwiseOr)},
@@ -130,6 +126,7 @@ func init() { // the aggregates refer to the table
 		"product":  refused("product is not supported: the product of the engine is of integers, and wraps around"),
 		"count_if": countIf, "countif": countIf,
 	}
+	maps.Copy(aggregates, sketches())
 }
 
 // aggregateOf returns the aggregate of a name: of this package, or of the catalog.

@@ -27,7 +27,7 @@ func fractionLists(e *tree.Call) (calls []*tree.Call) {
 		argument = 0
 	}
 	name := strings.ToLower(text(e.Name))
-	if a, ok := aggregateOf(name); !ok || !a.isQuantile && name != "quantile_cont" && name != "percentile_cont" || len(e.Args) <= argument {
+	if a, ok := aggregateOf(name); !ok || !a.isQuantile && name != "quantile_cont" && name != "percentile_cont" && name != "approx_quantile" || len(e.Args) <= argument {
 		return nil
 	}
 	list, ok := e.Args[argument].Expr.(*tree.List)

@@ -6,11 +6,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,26 +31,17 @@ func TestMurmur(t *testing.T) {
 	}
 }
 
-// TestSketchesOfOthers reads the sketches that the libraries in C++ and Java wrote of the integers from 0, with registers of 4, 6
+// TestHLLOfOthers reads the sketches that the libraries in C++ and Java wrote of the integers from 0, with registers of 4, 6
 // and 8 bits: the registers are those of the same integers here.
-func TestSketchesOfOthers(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "datasketches", "*", "*.sk"))
-	require.NoError(t, err)
-	require.Len(t, files, 36)
-	for _, file := range files {
-		b, err := os.ReadFile(file)
-		require.NoError(t, err)
+func TestHLLOfOthers(t *testing.T) {
+	sketchesOfOthers(t, "hll*.sk", 36, func(file string, b []byte, n int) {
 		h, err := parseHLL(b)
 		require.NoError(t, err, file)
-		_, name, _ := strings.Cut(filepath.Base(file), "_n")
-		digits, _, _ := strings.Cut(name, "_")
-		n, err := strconv.Atoi(digits)
-		require.NoError(t, err)
 		own := hllOfNumbers(h.lgK, 0, n)
 		own.spread()
 		h.spread()
 		require.Equal(t, own.registers, h.registers, file)
-	}
+	})
 }
 
 // TestRegisters compares the checksum of the registers of the integers from 0 with that of the sketches that DataSketches wrote of

@@ -329,6 +329,42 @@ class Functions(Calls):
         """About the number of distinct values that a HLL sketch has. Polars has none."""
         return self._call("hll_estimate")
 
+    def kll_quantile(self, rank: float) -> Expr:
+        """About the value up to which a fraction of the values of a KLL sketch of numbers lies. Polars has none."""
+        return self._call("kll_quantile", rank=float(rank))
+
+    def kll_rank(self, value: float) -> Expr:
+        """About the fraction of the values of a KLL sketch of numbers that are a value or less. Polars has none."""
+        return self._call("kll_rank", value=float(value))
+
+    def kll_longs_rank(self, value: float) -> Expr:
+        """About the fraction of the integers of a KLL sketch of times that are a value or less. Polars has none."""
+        return self._call("kll_longs_rank", value=float(value))
+
+    def kll_items_rank(self, value: str) -> Expr:
+        """About the fraction of the strings of a KLL sketch that are a value or less. Polars has none."""
+        return self._call("kll_items_rank", value=value)
+
+    def kll_longs_quantile(self, rank: float) -> Expr:
+        """About the integer up to which a fraction of those of a KLL sketch of times lies. Polars has none."""
+        return self._call("kll_longs_quantile", rank=float(rank))
+
+    def kll_items_quantile(self, rank: float) -> Expr:
+        """About the string up to which a fraction of those of a KLL sketch lies. Polars has none."""
+        return self._call("kll_items_quantile", rank=float(rank))
+
+    def kll_count(self) -> Expr:
+        """The number of values of a KLL sketch. Polars has none."""
+        return self._call("kll_count")
+
+    def frequent_items(self) -> Expr:
+        """The list of the strings of a sketch of frequent items, the most frequent one first, with bounds of their numbers. Polars has none."""
+        return self._call("frequent_items")
+
+    def frequent_longs(self) -> Expr:
+        """The list of the integers of a sketch of frequent items, the most frequent one first, with bounds of their numbers. Polars has none."""
+        return self._call("frequent_longs")
+
     def format_float(self) -> Expr:
         """A float as the shortest text that is read as the same number: "0.1", "1e+06"."""
         return self._call("format_float")
@@ -372,6 +408,42 @@ class Functions(Calls):
     def hll_merge(self) -> Expr:
         """The HLL sketch of the values of all sketches. Polars has none."""
         return self._call("hll_merge")
+
+    def approx_quantile(self, quantile: float) -> Expr:
+        """About the value up to which a fraction of the values lies, wrong by at most 0.0133 of the fraction. Polars has none."""
+        return self._call("approx_quantile", q=float(quantile))
+
+    def kll_sketch(self, k: int = 200) -> Expr:
+        """A KLL sketch of the values, in the format of Apache DataSketches. Polars has none."""
+        return self._call("kll_sketch", k=k)
+
+    def kll_merge(self) -> Expr:
+        """The KLL sketch of the values of all sketches of numbers. Polars has none."""
+        return self._call("kll_merge")
+
+    def kll_longs_merge(self) -> Expr:
+        """The KLL sketch of the values of all sketches of times. Polars has none."""
+        return self._call("kll_longs_merge")
+
+    def kll_items_merge(self) -> Expr:
+        """The KLL sketch of the values of all sketches of strings. Polars has none."""
+        return self._call("kll_items_merge")
+
+    def approx_top_k(self, n: int) -> Expr:
+        """The list of about the n most frequent values, the most frequent one first. Polars has none."""
+        return self._call("approx_top_k", n=n)
+
+    def frequent_items_sketch(self, max_size: int = 1024) -> Expr:
+        """A sketch of the most frequent values, in the format of Apache DataSketches. Polars has none."""
+        return self._call("frequent_items_sketch", max_size=max_size)
+
+    def frequent_items_merge(self) -> Expr:
+        """The sketch of the values of all sketches of frequent strings. Polars has none."""
+        return self._call("frequent_items_merge")
+
+    def frequent_longs_merge(self) -> Expr:
+        """The sketch of the values of all sketches of frequent integers. Polars has none."""
+        return self._call("frequent_longs_merge")
 
     def mad(self) -> Expr:
         """The median absolute deviation: the median of the distances of the values from their median."""

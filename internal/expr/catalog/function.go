@@ -198,7 +198,7 @@ func (f *Function) Accepts(arguments int) bool {
 }
 
 // names are the parts of names that are not in camel case.
-var names = map[string]string{"nan": "NaN", "iso": "ISO", "ieee": "IEEE", "ascii": "ASCII", "json": "JSON", "md5": "MD5", "sha1": "SHA1", "sha256": "SHA256", "xxh3": "XXH3", "qcut": "QCut", "hll": "HLL"}
+var names = map[string]string{"nan": "NaN", "iso": "ISO", "ieee": "IEEE", "ascii": "ASCII", "json": "JSON", "md5": "MD5", "sha1": "SHA1", "sha256": "SHA256", "xxh3": "XXH3", "qcut": "QCut", "hll": "HLL", "kll": "KLL"}
 
 // camel returns a name in camel case.
 func camel(name string) string {

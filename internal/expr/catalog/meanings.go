@@ -19,7 +19,7 @@ var meanings = map[string]string{
 	// Functions.
 	"average": "mean", "n_unique": "count_distinct", "nunique": "count_distinct",
 	"size": "count_rows", "len": "length_chars", "std": "stddev", "std_dev": "stddev", "std_pop": "stddev", "std_samp": "stddev", "stddev_pop": "stddev", "stdev": "stddev", "var": "variance", "var_pop": "variance",
-	"skew": "skewness", "kurt": "kurtosis", "percentile": "quantile", "percentile_cont": "quantile", "approx_quantile": "quantile",
+	"skew": "skewness", "kurt": "kurtosis", "percentile": "quantile", "percentile_cont": "quantile", "approx_percentile": "approx_quantile",
 	"maximum": "max", "minimum": "min", "total": "sum", "prod": "product",
 	"isnull": "is_null", "isna": "is_null", "notna": "is_valid", "notnull": "is_valid", "is_not_null": "is_valid",
 	"iff": "if", "ifelse": "if", "when": "if", "try_cast": "cast", "astype": "cast", "convert": "cast",

@@ -9,6 +9,7 @@ var (
 // onHost is how functions fuse that the host computes for every device.
 const (
 	onHost        = "no; on the host"
+	emptySketch   = "the value is no such sketch, or one of no values"
 	fusesLiterals = "yes; other texts than literals on the host"
 	noJSON        = "the string is no JSON, or has no such value"
 )
@@ -83,6 +84,42 @@ var readStrings = Section{"Strings that are read", Elementwise, "yes", []Row{
 	{Operands: "binaries; a sketch", Result: "float64", Null: "the value is no HLL sketch", Fuses: onHost, Functions: []Function{
 		{Name: "hll_estimate", Call: "sketch.EstimateHLL", Doc: "HLLEstimate is about the number of distinct values that a sketch of [Expr.HLLSketch] has.",
 			Python: "hll_estimate()", PythonDoc: "About the number of distinct values that a HLL sketch has. Polars has none."},
+	}},
+	{Operands: "binaries; a sketch", Result: "float64", Null: emptySketch, Fuses: onHost, Functions: []Function{
+		{Name: "kll_quantile", Parameters: params{{Name: "rank", Type: Float}}, Call: "sketch.QuantileKLL", Example: "kll_quantile(sketch, 0.5)",
+			Doc:    "KLLQuantile is about the value up to which a fraction rank of the values lies that a sketch of numbers has, of [Expr.KLLSketch]: the least one of 0, and the greatest one of 1, are exact.",
+			Python: "kll_quantile(rank: float)", PythonDoc: "About the value up to which a fraction of the values of a KLL sketch of numbers lies. Polars has none."},
+		{Name: "kll_rank", Parameters: params{{Name: "value", Type: Float}}, Call: "sketch.RankKLL", Example: "kll_rank(sketch, 10.5)",
+			Doc:    "KLLRank is about the fraction of the values that are a value or less, of those that a sketch of numbers has. NaN is above all numbers.",
+			Python: "kll_rank(value: float)", PythonDoc: "About the fraction of the values of a KLL sketch of numbers that are a value or less. Polars has none."},
+		{Name: "kll_longs_rank", Parameters: params{{Name: "value", Type: Float}}, Call: "sketch.RankKLLLongs", Example: "kll_longs_rank(sketch, 10)",
+			Doc:    "KLLLongsRank is [Expr.KLLRank] of a sketch of times: of the integers that store them.",
+			Python: "kll_longs_rank(value: float)", PythonDoc: "About the fraction of the integers of a KLL sketch of times that are a value or less. Polars has none."},
+		{Name: "kll_items_rank", Parameters: params{{Name: "value", Type: Text}}, Call: "sketch.RankKLLTexts", Example: "kll_items_rank(sketch, 'm')",
+			Doc:    "KLLItemsRank is [Expr.KLLRank] of a sketch of strings, which have the order of their bytes.",
+			Python: "kll_items_rank(value: str)", PythonDoc: "About the fraction of the strings of a KLL sketch that are a value or less. Polars has none."},
+	}},
+	{Operands: "binaries; a sketch", Result: "int64", Null: emptySketch, Fuses: onHost, Functions: []Function{
+		{Name: "kll_longs_quantile", Parameters: params{{Name: "rank", Type: Float}}, Call: "sketch.QuantileKLLLongs", Example: "kll_longs_quantile(sketch, 0.5)",
+			Doc:    "KLLLongsQuantile is [Expr.KLLQuantile] of a sketch of times: the integer that stores one, which Cast makes a time.",
+			Python: "kll_longs_quantile(rank: float)", PythonDoc: "About the integer up to which a fraction of those of a KLL sketch of times lies. Polars has none."},
+	}},
+	{Operands: "binaries; a sketch", Result: "utf8", Null: emptySketch, Fuses: onHost, Functions: []Function{
+		{Name: "kll_items_quantile", Parameters: params{{Name: "rank", Type: Float}}, Call: "sketch.QuantileKLLTexts", Example: "kll_items_quantile(sketch, 0.5)",
+			Doc:    "KLLItemsQuantile is [Expr.KLLQuantile] of a sketch of strings.",
+			Python: "kll_items_quantile(rank: float)", PythonDoc: "About the string up to which a fraction of those of a KLL sketch lies. Polars has none."},
+	}},
+	{Operands: "binaries; a sketch", Result: "int64", Null: "the value is no KLL sketch", Fuses: onHost, Functions: []Function{
+		{Name: "kll_count", Call: "sketch.CountKLL", Doc: "KLLCount is the number of values that a sketch of [Expr.KLLSketch] has.",
+			Python: "kll_count()", PythonDoc: "The number of values of a KLL sketch. Polars has none."},
+	}},
+	{Operands: "binaries; a sketch", Result: "list of structs of item, estimate, lower, upper", Null: "the value is no such sketch", Fuses: onHost, Functions: []Function{
+		{Name: "frequent_items", Call: "sketch.FrequentTexts",
+			Doc: "FrequentItems is the list of the strings that a sketch of [Expr.FrequentItemsSketch] has, the most frequent one first: structs of item, a string, and of estimate, lower and upper, int64. " +
+				"The item occurs lower to upper times, and the estimate is upper.",
+			Python: "frequent_items()", PythonDoc: "The list of the strings of a sketch of frequent items, the most frequent one first, with bounds of their numbers. Polars has none."},
+		{Name: "frequent_longs", Call: "sketch.FrequentLongs", Doc: "FrequentLongs is [Expr.FrequentItems] of a sketch of integers, bools and times: the items are int64.",
+			Python: "frequent_longs()", PythonDoc: "The list of the integers of a sketch of frequent items, the most frequent one first, with bounds of their numbers. Polars has none."},
 	}},
 	{Operands: "strings, binaries", Result: "uint64", Fuses: onHost, Functions: []Function{
 		{Name: "xxh3", Call: "text.XXH3", Doc: "XXH3 is the hash of 64 bits of xxHash's XXH3 of the bytes of a string. [Hash] takes columns of any types, and devices compute it.",

@@ -110,13 +110,18 @@ func values(call *op.Call, result arrow.DataType, operands []arrow.Array, rows R
 // checkedRows is the number of rows after which the bytes of a result are compared with what offsets reach.
 const checkedRows = 64
 
-// checkExtent refuses more bytes than the offsets of 32 bits of a result reach.
+// checkExtent refuses more bytes than the offsets of 32 bits of a result reach, also in lists and structs.
 func checkExtent(b array.Builder, most int64) error {
-	if l, ok := b.(*array.ListBuilder); ok {
-		b = l.ValueBuilder()
-	}
 	bytes := 0
 	switch b := b.(type) {
+	case *array.ListBuilder:
+		return checkExtent(b.ValueBuilder(), most)
+	case *array.StructBuilder:
+		for field := range b.NumField() {
+			if err := checkExtent(b.FieldBuilder(field), most); err != nil {
+				return err
+			}
+		}
 	case *array.StringBuilder:
 		bytes = b.DataLen()
 	case *array.BinaryBuilder:

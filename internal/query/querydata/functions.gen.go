@@ -18,6 +18,8 @@
 //	form, type         parse_duration
 //	pattern, escape    like
 //	pattern            matches_regex, find_regex, count_regex, format, printf, split_regex
+//	rank               kll_quantile, kll_longs_quantile, kll_items_quantile
+//	value              kll_rank, kll_longs_rank, kll_items_rank, list_contains
 //	seed               murmur3
 //	start, length      substring
 //	separator, number  split_part
@@ -32,13 +34,14 @@
 //	separator, names   split_fields
 //	index              list_get
 //	from, most         list_slice
-//	value              list_contains
 //	numbers            vector
 //	key                map_get
-//	q                  quantile
+//	q                  quantile, approx_quantile
 //	q, interpolation   quantile_with
 //	lg_k               hll_sketch
-//	n                  largest, smallest, tile, lag, lead, nth, lag_or, lead_or, difference, percent_change, qcut
+//	k                  kll_sketch
+//	n                  approx_top_k, largest, smallest, tile, lag, lead, nth, lag_or, lead_or, difference, percent_change, qcut
+//	max_size           frequent_items_sketch
 //	order              order_by
 //	gap                session
 //	low, high          rescale
@@ -215,8 +218,21 @@ func catalogued() map[string]function {
 		"jaro_winkler_similarity": {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaroWinklerSimilarity(a[1]) }},
 		"jaccard_similarity":      {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].JaccardSimilarity(a[1]) }},
 		"hll_estimate":            {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].HLLEstimate() }},
-		"xxh3":                    {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].XXH3() }},
-		"murmur3":                 {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Murmur3(o.member("seed").count()) }},
+		"kll_quantile":            {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLQuantile(o.member("rank").number()) }},
+		"kll_rank":                {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLRank(o.member("value").number()) }},
+		"kll_longs_rank":          {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLLongsRank(o.member("value").number()) }},
+		"kll_items_rank":          {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLItemsRank(o.member("value").text()) }},
+		"kll_longs_quantile": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].KLLLongsQuantile(o.member("rank").number())
+		}},
+		"kll_items_quantile": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].KLLItemsQuantile(o.member("rank").number())
+		}},
+		"kll_count":      {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLCount() }},
+		"frequent_items": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FrequentItems() }},
+		"frequent_longs": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FrequentLongs() }},
+		"xxh3":           {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].XXH3() }},
+		"murmur3":        {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Murmur3(o.member("seed").count()) }},
 		"substring": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].Substring(o.member("start").count(), o.member("length").count())
 		}},
@@ -357,25 +373,36 @@ func catalogued() map[string]function {
 		"approx_count_distinct": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ApproxCountDistinct() }},
 		"hll_sketch":            {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].HLLSketch(o.member("lg_k").count()) }},
 		"hll_merge":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].HLLMerge() }},
-		"mad":                   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mad() }},
-		"variance":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Variance() }},
-		"stddev":                {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].StdDev() }},
-		"skewness":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Skewness() }},
-		"kurtosis":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Kurtosis() }},
-		"kurtosis_pop":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KurtosisPop() }},
-		"correlation":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Correlation(a[0], a[1]) }},
-		"covariance":            {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Covariance(a[0], a[1]) }},
-		"regression_slope":      {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionSlope(a[0], a[1]) }},
-		"regression_intercept":  {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionIntercept(a[0], a[1]) }},
-		"regression_r2":         {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionR2(a[0], a[1]) }},
-		"at_max":                {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMax(a[1]) }},
-		"at_min":                {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMin(a[1]) }},
-		"count_if":              {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountIf() }},
-		"any":                   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Any() }},
-		"all":                   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].All() }},
-		"list":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].List() }},
-		"largest":               {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Largest(o.member("n").count()) }},
-		"smallest":              {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Smallest(o.member("n").count()) }},
+		"approx_quantile":       {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ApproxQuantile(o.member("q").number()) }},
+		"kll_sketch":            {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLSketch(o.member("k").count()) }},
+		"kll_merge":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLMerge() }},
+		"kll_longs_merge":       {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLLongsMerge() }},
+		"kll_items_merge":       {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KLLItemsMerge() }},
+		"approx_top_k":          {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].ApproxTopK(o.member("n").count()) }},
+		"frequent_items_sketch": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].FrequentItemsSketch(o.member("max_size").count())
+		}},
+		"frequent_items_merge": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FrequentItemsMerge() }},
+		"frequent_longs_merge": {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].FrequentLongsMerge() }},
+		"mad":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Mad() }},
+		"variance":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Variance() }},
+		"stddev":               {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].StdDev() }},
+		"skewness":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Skewness() }},
+		"kurtosis":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Kurtosis() }},
+		"kurtosis_pop":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KurtosisPop() }},
+		"correlation":          {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Correlation(a[0], a[1]) }},
+		"covariance":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Covariance(a[0], a[1]) }},
+		"regression_slope":     {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionSlope(a[0], a[1]) }},
+		"regression_intercept": {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionIntercept(a[0], a[1]) }},
+		"regression_r2":        {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.RegressionR2(a[0], a[1]) }},
+		"at_max":               {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMax(a[1]) }},
+		"at_min":               {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].AtMin(a[1]) }},
+		"count_if":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountIf() }},
+		"any":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Any() }},
+		"all":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].All() }},
+		"list":                 {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].List() }},
+		"largest":              {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Largest(o.member("n").count()) }},
+		"smallest":             {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Smallest(o.member("n").count()) }},
 		"join_strings": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].JoinStrings(o.member("separator").text())
 		}},
