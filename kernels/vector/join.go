@@ -105,8 +105,6 @@ func (o *JoinOptions) dim(left, right *arrow.Schema, leftKey, rightKey expr.Expr
 		fixed, ok := layout.Storage(t).(*arrow.FixedSizeListType)
 		switch {
 		case !ok:
-		case fixed.Len() == 0:
-			return 0, fmt.Errorf("%s: vectors of %v have no elements: %w", side.name, t, expr.ErrType)
 		case dim != 0 && dim != int(fixed.Len()):
 			return 0, fmt.Errorf("%s: vectors of %d elements, but %s %d: %w", side.name, fixed.Len(), from, dim, expr.ErrType)
 		default:
