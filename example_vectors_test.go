@@ -47,3 +47,22 @@ func ExampleExpr_Dot() {
 	// dogs,25,1,5,5
 	// cars,8,0.8,2,2
 }
+
+func ExampleMetric() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	rows := documents(gpu)
+	for _, metric := range []gpuframe.Metric{gpuframe.L2, gpuframe.Cosine, gpuframe.DotProduct} {
+		show(rows.Head(1).NearestTo(rows, "embedding", 2, gpuframe.NearestOptions{Metric: metric}).Select("title_right", gpuframe.Col("distance").RoundDigits(3).As(metric.String())))
+	}
+	// Output:
+	// title_right,l2
+	// cats,0
+	// cars,2.236
+	// title_right,cosine
+	// cats,0
+	// dogs,0.4
+	// title_right,dot
+	// dogs,3
+	// cats,1
+}

@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op/parallel"
 )
 
-// partials is the number of sums that elements are added to in turn: lanes of vectors.cu.
+// partials is the number of sums: lanes of vectors.cu.
 const partials = 8
 
 // nan is the NaN of results: see vectors.cu.

@@ -55,29 +55,29 @@ func (s *search) onHost() error {
 	})
 }
 
-// byRows searches for all queries at once, each goroutine in some of the rows. Then it merges what they found.
+// byRows searches for all queries together, each goroutine in some of the rows. Then it merges their heaps.
 func (h *hostSearch) byRows(parts int) error {
-	found := make([][]heap, parts)
+	heaps := make([][]heap, parts)
 	n := h.search.queries.rows
 	err := parallel.Run(h.Context(), h.search.rows.rows, parts, func(part, begin, end int) {
 		if part == 0 { // adds to the neighbours that exist
-			found[part] = h.heaps(0, n)
+			heaps[part] = h.heaps(0, n)
 		} else {
-			found[part] = newHeaps(n, min(h.k, end-begin))
+			heaps[part] = newHeaps(n, min(h.k, end-begin))
 		}
-		h.scan(found[part], 0, begin, end)
+		h.scan(heaps[part], 0, begin, end)
 	})
 	if err != nil {
 		return err
 	}
-	for _, more := range found[1:] {
+	for _, more := range heaps[1:] {
 		for i := range more {
 			for j := range more[i].count {
-				found[0][i].push(more[i].keys[j], more[i].indices[j])
+				heaps[0][i].push(more[i].keys[j], more[i].indices[j])
 			}
 		}
 	}
-	h.finish(found[0])
+	h.finish(heaps[0])
 	return nil
 }
 

@@ -76,25 +76,25 @@ func (n *vectorSearch) run() *Table {
 	columns := append(slices.Clone(n.both), Column{Name: n.options.Distance, Kind: Float64}, Column{Name: n.options.Rank, Kind: Int64})
 	table := &Table{Columns: columns, Ordered: true}
 	for _, row := range n.left.Rows {
-		found := n.find(n.on.model(row))
-		for i, f := range found {
-			table.Rows = append(table.Rows, append(n.pair(row, f.row), f.shown, int64(i+1)))
+		matches := n.find(n.on.model(row))
+		for i, m := range matches {
+			table.Rows = append(table.Rows, append(n.pair(row, m.row), m.shown, int64(i+1)))
 		}
-		if len(found) == 0 && !n.options.MatchedOnly {
+		if len(matches) == 0 && !n.options.MatchedOnly {
 			table.Rows = append(table.Rows, append(n.pair(row, nil), nil, nil))
 		}
 	}
 	return table
 }
 
-// found is a row with its distance, and the number that it is ordered by.
-type found struct {
+// nearRow is a row with its distance, and the number that it is ordered by.
+type nearRow struct {
 	row   Row
 	key   float32
 	shown float64
 }
 
-func (n *vectorSearch) find(a []float32) (list []found) {
+func (n *vectorSearch) find(a []float32) (list []nearRow) {
 	for _, row := range n.right.Rows {
 		b := n.with.model(row)
 		if a == nil || b == nil {
@@ -102,10 +102,10 @@ func (n *vectorSearch) find(a []float32) (list []found) {
 		}
 		key, shown := n.distance(a, b)
 		if key == key {
-			list = append(list, found{row, key, float64(shown)})
+			list = append(list, nearRow{row, key, float64(shown)})
 		}
 	}
-	slices.SortStableFunc(list, func(x, y found) int {
+	slices.SortStableFunc(list, func(x, y nearRow) int {
 		switch {
 		case x.key < y.key:
 			return -1

@@ -1,4 +1,4 @@
-// Functions of vectors, which are lists of numbers, and vectors as float32 one after another.
+// Functions of vectors, which are lists of numbers, and vectors as float32 without gaps.
 #include "bitrow.cuh"
 #include "scan.cuh"
 
