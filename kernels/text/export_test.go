@@ -78,3 +78,12 @@ func CheckTimeFormat(t *testing.T, format string, second int64, input string) {
 	}
 	parsed(input, list)
 }
+
+// ReplaceDistinct and ExtractDistinct look for equal texts in columns of a number of rows or more.
+func ReplaceDistinct(e expr.Expr, pattern, with string, least int) expr.Expr {
+	return expr.Apply(search{kind: replace, pattern: pattern, with: with, leastDistinct: least}, e)
+}
+
+func ExtractDistinct(e expr.Expr, pattern string, group, least int) expr.Expr {
+	return expr.Apply(search{kind: extract, pattern: pattern, group: group, leastDistinct: least}, e)
+}

@@ -71,6 +71,8 @@ type search struct {
 	pattern string
 	group   int
 	with    string
+	// leastDistinct, unless it is 0, is the fewest rows that are looked at for equal texts.
+	leastDistinct int
 }
 
 // Name implements expr.Operator.
@@ -106,9 +108,15 @@ func (s search) Prepare(ctx context.Context) error {
 	return err
 }
 
-// Run implements expr.Operator. The values of a dictionary are searched once each.
+// Run implements expr.Operator. The values of a dictionary are searched once each, and so are texts that repeat.
 func (s search) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
-	return perValue(ctx, operands[0], options, s.column)
+	c := operands[0]
+	if c.Dictionary() == nil {
+		if searched, err := s.distinct(ctx, c, options); err != nil || searched != nil {
+			return searched, err
+		}
+	}
+	return perValue(ctx, c, options, s.column)
 }
 
 // perValue runs an operator of strings on the values of a dictionary, or on a column.

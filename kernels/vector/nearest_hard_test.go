@@ -63,7 +63,7 @@ func TestNearestOfManyRows(t *testing.T) {
 		m := devicetest.Manager(t, dev, memory.Options{})
 		hostDevice, err := device.Open("host")
 		require.NoError(t, err)
-		defer hostDevice.Close()
+		t.Cleanup(func() { require.NoError(t, hostDevice.Close()) })
 		host := devicetest.Manager(t, hostDevice, memory.Options{})
 		random := rand.New(rand.NewPCG(3, 4))
 		for _, c := range []struct{ asked, n, dim, k int }{{5000, 20_000, 12, 3}, {60, 300_000, 33, 10}, {300, 40_000, 128, 1000}, {3, 100_000, 768, 100}} {

@@ -152,6 +152,12 @@ func TestShrinking(t *testing.T) {
 		now = now.Add(time.Hour)
 		fill()
 		require.LessOrEqual(s.t, s.resource.Stats().Reserved, uint64(4<<20))
+		now = now.Add(shortestPause)
+		fill()
+		require.GreaterOrEqual(s.t, s.resource.Stats().Reserved, uint64(24<<20), "it has grown again, and rests longer")
+		now = now.Add(longestPause)
+		fill()
+		require.LessOrEqual(s.t, s.resource.Stats().Reserved, uint64(4<<20))
 		s.end()
 	})
 }

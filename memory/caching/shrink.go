@@ -11,10 +11,15 @@ import (
 // freed, the next demand of the same size often needs less.
 //
 // A program with alternating demand releases memory and gets it again each time.
-// Unmapping is slow, so shrinking pauses for four times as long as it took.
+// Unmapping is slow, so shrinking pauses for four times as long as it took, and for twice
+// as long as before if the resource has grown since: with many streams it grows because
+// the free memory is that of others.
 type shrinking struct {
 	// demand is the maximum of the bytes in use when the resource grew.
 	demand uint64
+	// pause is the length of the last pause. regrown is set if the resource has grown since it began.
+	pause   time.Duration
+	regrown bool
 	// pausedUntil is the time before which nothing is released.
 	pausedUntil time.Time
 	// now is the clock in tests.
@@ -27,12 +32,14 @@ const (
 	// pauseFactor is the length of the pause as a multiple of the time that
 	// releasing took.
 	pauseFactor = 4
-	// shortestPause applies if work was pending on all memory.
+	// shortestPause applies if work was pending on all memory, longestPause if each
+	// release was for nothing.
 	shortestPause = time.Millisecond
+	longestPause  = 10 * time.Second
 )
 
 // grown records the bytes in use when the resource grows.
-func (s *shrinking) grown(inUse uint64) { s.demand = max(s.demand, inUse) }
+func (s *shrinking) grown(inUse uint64) { s.demand, s.regrown = max(s.demand, inUse), true }
 
 // freed is called when more than three quarters of the reserved memory is free.
 func (s *shrinking) freed(r *Resource) {
@@ -47,7 +54,11 @@ func (s *shrinking) freed(r *Resource) {
 	// Memory that cannot be released now stays until the next call.
 	_ = errors.Join(r.coalesceIdle(false), r.segments.trim(keep))
 	end := s.time()
-	s.pausedUntil = end.Add(max(pauseFactor*end.Sub(start), shortestPause))
+	pause := max(pauseFactor*end.Sub(start), shortestPause)
+	if s.regrown {
+		pause = max(pause, min(2*s.pause, longestPause))
+	}
+	s.pause, s.pausedUntil, s.regrown = pause, end.Add(pause), false
 }
 
 func (s *shrinking) time() time.Time {

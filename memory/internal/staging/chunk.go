@@ -17,6 +17,8 @@ type chunk struct {
 	pointer unsafe.Pointer
 	memory  []byte
 	event   *device.Event
+	// done is set by the holder that has waited for the event.
+	done bool
 }
 
 func newChunk(dev *device.Device, bytes uint64) (*chunk, error) {
@@ -47,6 +49,7 @@ const (
 // sequence, and records the chunk's event after them. If copies were enqueued but the
 // event cannot be recorded, it returns a [*device.UnmarkedError].
 func (c *chunk) enqueue(stream *device.Stream, s *sequence, position, bytes uint64, driver backend.Device, way direction) error {
+	c.done = false
 	return streamwork.EnqueueMarked(stream, c.event, func(handle backend.Stream) error {
 		enqueued := false
 		for each := range s.within(position, bytes) {

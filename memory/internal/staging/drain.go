@@ -28,6 +28,7 @@ func (e *Engine) receive(ctx context.Context, stream *device.Stream, s *sequence
 		err = c.event.Wait(ctx)
 	}
 	if err == nil {
+		c.done = true
 		s.scatter(c.memory[:bytes], position)
 	}
 	ring.giveBack(c, stream, err)

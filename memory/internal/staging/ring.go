@@ -58,12 +58,8 @@ func (r *ring) tryTake(start bool) (*chunk, error) {
 	if r.broken != nil {
 		return nil, r.broken
 	}
-	if len(r.idle) > 0 {
-		if done, err := r.idle[0].event.Done(); err != nil {
-			return nil, err
-		} else if done {
-			return r.pop(), nil
-		}
+	if c, err := r.finished(); c != nil || err != nil {
+		return c, err
 	}
 	if r.created == 0 && r.growth.failure != nil {
 		return nil, r.growth.failure
@@ -74,14 +70,37 @@ func (r *ring) tryTake(start bool) (*chunk, error) {
 	return nil, nil
 }
 
-// pop removes the chunk that was returned first, because its work probably completes
-// first. The caller holds mu.
-func (r *ring) pop() *chunk {
-	if len(r.idle) == 0 {
-		return nil
+// finished takes a chunk that the device has finished with: one that is known to be, or that
+// which was returned first. The caller holds mu, which is released while the driver is asked: it
+// has a lock that all streams take.
+func (r *ring) finished() (*chunk, error) {
+	if i := slices.IndexFunc(r.idle, func(c *chunk) bool { return c.done }); i >= 0 {
+		return r.pop(i), nil
 	}
-	c := r.idle[0]
-	r.idle = append(r.idle[:0], r.idle[1:]...)
+	if len(r.idle) == 0 {
+		return nil, nil
+	}
+	c := r.pop(0)
+	r.mu.Unlock()
+	done, err := c.event.Done()
+	if r.mu.Lock(); r.closed {
+		r.mu.Unlock()
+		err = r.discard(c)
+		r.mu.Lock()
+		return nil, errors.Join(r.broken, err)
+	}
+	if done && err == nil {
+		return c, nil
+	}
+	r.idle = slices.Insert(r.idle, 0, c)
+	r.signal()
+	return nil, err
+}
+
+// pop removes an idle chunk. The caller holds mu.
+func (r *ring) pop(i int) *chunk {
+	c := r.idle[i]
+	r.idle = slices.Delete(r.idle, i, i+1)
 	if len(r.idle) > 0 {
 		r.signal() // one signal may stand for several chunks
 	}
@@ -92,11 +111,12 @@ func (r *ring) pop() *chunk {
 // finished with it. It returns nil if no chunk is idle.
 func (r *ring) oldest(ctx context.Context) (*chunk, error) {
 	r.mu.Lock()
-	c := r.pop()
-	r.mu.Unlock()
-	if c == nil {
+	if len(r.idle) == 0 {
+		r.mu.Unlock()
 		return nil, nil
 	}
+	c := r.pop(0)
+	r.mu.Unlock()
 	if err := c.event.Wait(ctx); err != nil {
 		r.put(c)
 		return nil, err

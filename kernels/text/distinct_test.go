@@ -1,0 +1,74 @@
+package text_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/testing/regextest"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/text"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// TestTextsThatRepeat compares the searches of distinct texts with those of all rows, for columns of few and of many texts,
+// with memory for both and for less.
+func TestTextsThatRepeat(t *testing.T) {
+	const pattern, least = `(a+)(b+)?|é`, 64
+	in := expr.Col("text")
+	for _, of := range []struct {
+		name  string
+		texts int
+	}{{"few", 5}, {"many", 1 << 30}} {
+		t.Run(of.name, func(t *testing.T) {
+			draw := func(r *rand.Rand) string {
+				n := r.IntN(of.texts)
+				return regextest.Text(rand.New(rand.NewPCG(1, uint64(n))), 9)
+			}
+			eachSample(t, []int{300, 301, 600}, draw, func(t *testing.T, mgr *memory.Manager, s sample) {
+				for _, c := range []struct{ all, distinct expr.Expr }{
+					{text.Replace(in, pattern, "<$1>"), text.ReplaceDistinct(in, pattern, "<$1>", least)},
+					{text.Extract(in, pattern, 2), text.ExtractDistinct(in, pattern, 2, least)},
+				} {
+					want := evaluate(t, s.column, c.all)
+					got := evaluate(t, s.column, c.distinct)
+					require.True(t, array.Equal(want, got), "%v instead of %v", got, want)
+					got.Release()
+					want.Release()
+					requireAsMuchMemory(t, mgr, s.column, c.all, c.distinct)
+				}
+			})
+		})
+	}
+}
+
+// requireAsMuchMemory finds the least budget of an expression: another one has enough of it too.
+func requireAsMuchMemory(t *testing.T, mgr *memory.Manager, c *column.Column, all, distinct expr.Expr) {
+	table, err := buffer.New(arrow.NewSchema([]arrow.Field{{Name: "text", Type: c.Type(), Nullable: true}}, nil), []*column.Column{c},
+		buffer.Rows{Count: int64(c.Len()), Shared: c.RowCount()})
+	require.NoError(t, err)
+	run := func(e expr.Expr, budget uint64) error {
+		child, err := mgr.Child("little", budget)
+		require.NoError(t, err)
+		made, err := expr.Evaluate(context.Background(), table, []expr.Expr{e}, kernels.Options{Manager: child})
+		if err == nil {
+			err = made[0].Release()
+		}
+		return errors.Join(err, child.Close())
+	}
+	least := uint64(256)
+	for run(all, least) != nil {
+		least += 256
+	}
+	require.NoError(t, run(distinct, least))
+	require.ErrorIs(t, run(all, least-256), memory.ErrBudget)
+	require.NoError(t, table.Release())
+}
