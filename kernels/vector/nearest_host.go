@@ -197,12 +197,30 @@ func negate(keys []float32) {
 // norms returns the lengths of the vectors.
 func (h *hostMatrix) norms(rows int) []float32 {
 	norms := make([]float32, rows)
-	for i := range norms {
+	root := func(x float32) float32 { return float32(math.Sqrt(float64(x))) }
+	i := 0
+	for ; i+4 <= rows; i += 4 {
+		w, x, y, z := lengths4(h.row(i), h.row(i+1), h.row(i+2), h.row(i+3))
+		norms[i], norms[i+1], norms[i+2], norms[i+3] = root(w), root(x), root(y), root(z)
+	}
+	for ; i < rows; i++ {
 		a := h.row(i)
-		sum, _, _, _ := products4(a, a, a, a, a)
-		norms[i] = float32(math.Sqrt(float64(sum)))
+		sum, _, _, _ := lengths4(a, a, a, a)
+		norms[i] = root(sum)
 	}
 	return norms
+}
+
+// lengths4 returns the squared lengths of four vectors.
+func lengths4(a, b, c, d []float32) (w, x, y, z float32) {
+	b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
+	for i, v := range a {
+		w += float32(v * v)
+		x += float32(b[i] * b[i])
+		y += float32(c[i] * c[i])
+		z += float32(d[i] * d[i])
+	}
+	return w, x, y, z
 }
 
 // products4 returns the dot products of a vector and four others. The conversions forbid to fuse operations.
