@@ -14,7 +14,9 @@
 // result is float64, and elements become float64 first. It is null if a list or an element is null, or if the lists differ in
 // length; lists of two fixed sizes are an error. Eight sums start at +0. Element i is added to sum i mod 8: its
 // product, rounded, or the rounded square of the rounded difference. Then sums 4 to 7 are added to sums 0 to 3, sums 2 and 3 to
-// sums 0 and 1, and sum 1 to sum 0. So the results have the same bits on every device.
+// sums 0 and 1, and sum 1 to sum 0. The cosine divides by the root of the
+// product of both Σ xx or, if that product is below 2⁻⁹⁰⁰ or above 2⁹⁰⁰, by the product of their roots. So the results have the
+// same bits on every device.
 //
 // # Nearest rows
 //

@@ -75,7 +75,7 @@ func compute[T float32 | float64](o operation, x, y []T) (value float64, ok bool
 	case norm:
 		return math.Sqrt(products(x, x)), true
 	case cosineSimilarity:
-		lengths := math.Sqrt(products(x, x)) * math.Sqrt(products(y, y))
+		lengths := productOfLengths(products(x, x), products(y, y))
 		if lengths == 0 {
 			return 0, false
 		}
@@ -89,6 +89,15 @@ func compute[T float32 | float64](o operation, x, y []T) (value float64, ok bool
 		return value, true
 	}
 	return products(x, y), true
+}
+
+// productOfLengths is the product of two lengths, of which the squares are given: exact for equal ones, unless the product of the squares
+// is very small or large.
+func productOfLengths(a, b float64) float64 {
+	if squared := float64(a * b); squared >= 0x1p-900 && squared <= 0x1p900 {
+		return math.Sqrt(squared)
+	}
+	return math.Sqrt(a) * math.Sqrt(b)
 }
 
 // products is Σ xy in float64. The conversions forbid to fuse operations.
