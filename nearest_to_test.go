@@ -153,7 +153,7 @@ func TestNearestToColumnsAndErrors(t *testing.T) {
 		}{
 			"k is 0":                       {rows.NearestTo(rows, "v", 0, o), device.ErrInvalidValue},
 			"int64 is no list":             {rows.NearestTo(rows, "id", 1, o), expr.ErrType},
-			"takes one vector":             {rows.NearestTo(rows, gpuframe.NullsMatch(), 1, o), device.ErrInvalidValue},
+			"has one vector of each side":  {rows.NearestTo(rows, gpuframe.NullsMatch(), 1, o), device.ErrInvalidValue},
 			"vectors of 2 elements":        {rows.NearestTo(rows, "v", 1, gpuframe.NearestOptions{Dimensions: 3}), expr.ErrType},
 			"1 to 2 elements, expected as": {lists.NearestTo(lists, "v", 1, o), device.ErrInvalidValue},
 		} {

@@ -142,3 +142,26 @@ func Example_json() {
 	// ada,9
 	// bo,
 }
+
+func Example_embeddings() {
+	type text struct {
+		Title string
+		V     [3]float32
+	}
+	texts := gpuframe.From(gpu, []text{{"cats", [3]float32{9, 1, 0}}, {"dogs", [3]float32{8, 3, 0}}, {"cars", [3]float32{0, 1, 7}}, {"vans", [3]float32{1, 0, 6}}})
+	query := []float32{8, 2, 1}
+	show(texts.Select("Title", col("V").CosineSimilarity(query).RoundDigits(3).As("similarity")).Top(2, col("similarity").Desc()))
+
+	options := gpuframe.NearestOptions{Metric: gpuframe.Cosine}
+	pairs := texts.NearestTo(texts, "V", 2, options).Filter(col("rank").Eq(2))
+	show(pairs.Select("Title", "Title_right", col("distance").RoundDigits(3)))
+	// Output:
+	// Title,similarity
+	// dogs,0.986
+	// cats,0.984
+	// Title,Title_right,distance
+	// cats,dogs,0.031
+	// dogs,cats,0.031
+	// cars,vans,0.024
+	// vans,cars,0.024
+}

@@ -19,8 +19,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Dense are vectors of one length as float32, one after another. Values has Rows × Dim rows and no nulls. Valid, unless it is
-// nil, is a column of Rows bools without nulls, which are false for null vectors; these have elements too, of any value.
+// Dense are vectors of one length as float32. Values has the elements of the first vector, then those of the second one: Rows × Dim
+// rows without nulls. Valid is a column of Rows bools without nulls, which are false for null vectors, or nil if there are
+// no null vectors. Null vectors have elements too, of any value.
 // Values may begin anywhere in its memory, Valid begins with the first bit. The host knows the row counts of both.
 type Dense struct {
 	Values, Valid *column.Column
@@ -96,7 +97,7 @@ func (h *hostMatrix) isValid(i int) bool { return len(h.valid) == 0 || h.valid[i
 
 // DenseOf returns the vectors of a column of lists: those with dim elements. Other lists, null ones and lists with
 // null elements are null vectors. Elements become float32, the nearest one, ties to even; integers become the nearest
-// float64 first. Lists of a fixed size without nulls whose elements are float32 share their memory. The call
+// float64 first. Lists of float32 of a fixed size without nulls share their memory. The call
 // waits for the number of rows, if only the device knows it. The caller releases the vectors.
 //
 // # Errors

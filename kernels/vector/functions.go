@@ -55,6 +55,9 @@ func (f function) Name() string { return operationNames[f.operation] }
 func (f function) Result(operands []arrow.DataType) (arrow.DataType, error) {
 	size := -1
 	if f.hasConstant {
+		if _, err := f.constant.Result(nil); err != nil {
+			return nil, err
+		}
 		size = f.constant.dim()
 	}
 	for _, t := range operands {

@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op/parallel"
 )
 
-// partials is the number of sums that elements are added to in turn: lanes of vectors.cu.
+// partials is the number of sums: lanes of vectors.cu.
 const partials = 8
 
 // nan is the NaN of results: see vectors.cu.
@@ -27,6 +27,9 @@ func (f function) onHost(call *op.Call, out op.Buffers, x, y lists) error {
 	elements := max(a.extent, b.extent, rows)
 	return parallel.Run(call.Context(), rows, parallel.Parts(elements), func(_, begin, end int) {
 		c := computation{operation: f.operation, x: a, y: b}
+		if a.number == float4 && b.number == float4 {
+			c.left, c.right = op.Elements[float32](a.values), op.Elements[float32](b.values)
+		}
 		for row := begin; row < end; row++ {
 			if row%1024 == 0 && call.Context().Err() != nil {
 				return
@@ -44,6 +47,8 @@ type computation struct {
 	operation operation
 	x, y      hostLists
 	scratch   [2][]float64
+	// left and right are the elements if both vectors have float32.
+	left, right []float32
 }
 
 func (c *computation) value(row int) (value float64, ok bool) {
@@ -53,7 +58,7 @@ func (c *computation) value(row int) (value float64, ok bool) {
 		return 0, false
 	}
 	if c.x.number == float4 && c.y.number == float4 {
-		value, ok = compute(c.operation, op.Elements[float32](c.x.values)[begin:begin+count], op.Elements[float32](c.y.values)[otherBegin:otherBegin+count])
+		value, ok = compute(c.operation, c.left[begin:begin+count], c.right[otherBegin:otherBegin+count])
 	} else {
 		value, ok = compute(c.operation, c.x.float64s(begin, count, &c.scratch[0]), c.y.float64s(otherBegin, count, &c.scratch[1]))
 	}
@@ -70,7 +75,7 @@ func compute[T float32 | float64](o operation, x, y []T) (value float64, ok bool
 	case norm:
 		return math.Sqrt(products(x, x)), true
 	case cosineSimilarity:
-		lengths := math.Sqrt(products(x, x)) * math.Sqrt(products(y, y))
+		lengths := productOfLengths(products(x, x), products(y, y))
 		if lengths == 0 {
 			return 0, false
 		}
@@ -86,51 +91,101 @@ func compute[T float32 | float64](o operation, x, y []T) (value float64, ok bool
 	return products(x, y), true
 }
 
+// productOfLengths is the product of two lengths, of which the squares are given: exact for equal ones, unless the product of the squares
+// is very small or large.
+func productOfLengths(a, b float64) float64 {
+	if squared := float64(a * b); squared >= 0x1p-900 && squared <= 0x1p900 {
+		return math.Sqrt(squared)
+	}
+	return math.Sqrt(a) * math.Sqrt(b)
+}
+
 // products is Σ xy in float64. The conversions forbid to fuse operations.
 func products[T float32 | float64](x, y []T) float64 {
 	var a, b, c, d, e, f, g, h float64
 	for len(x) >= partials && len(y) >= partials {
-		a += float64(float64(x[0]) * float64(y[0]))
-		b += float64(float64(x[1]) * float64(y[1]))
-		c += float64(float64(x[2]) * float64(y[2]))
-		d += float64(float64(x[3]) * float64(y[3]))
-		e += float64(float64(x[4]) * float64(y[4]))
-		f += float64(float64(x[5]) * float64(y[5]))
-		g += float64(float64(x[6]) * float64(y[6]))
-		h += float64(float64(x[7]) * float64(y[7]))
+		a += product(x[0], y[0])
+		b += product(x[1], y[1])
+		c += product(x[2], y[2])
+		d += product(x[3], y[3])
+		e += product(x[4], y[4])
+		f += product(x[5], y[5])
+		g += product(x[6], y[6])
+		h += product(x[7], y[7])
 		x, y = x[partials:], y[partials:]
 	}
-	sums := [partials]float64{a, b, c, d, e, f, g, h}
-	for i, v := range x {
-		sums[i] += float64(float64(v) * float64(y[i]))
+	switch y = y[:len(x)]; len(x) {
+	case 7:
+		g += product(x[6], y[6])
+		fallthrough
+	case 6:
+		f += product(x[5], y[5])
+		fallthrough
+	case 5:
+		e += product(x[4], y[4])
+		fallthrough
+	case 4:
+		d += product(x[3], y[3])
+		fallthrough
+	case 3:
+		c += product(x[2], y[2])
+		fallthrough
+	case 2:
+		b += product(x[1], y[1])
+		fallthrough
+	case 1:
+		a += product(x[0], y[0])
 	}
-	return folded(&sums)
+	return folded(a, b, c, d, e, f, g, h)
 }
 
 // squares is Σ (x−y)² in float64.
 func squares[T float32 | float64](x, y []T) float64 {
 	var a, b, c, d, e, f, g, h float64
 	for len(x) >= partials && len(y) >= partials {
-		a += square(float64(x[0]) - float64(y[0]))
-		b += square(float64(x[1]) - float64(y[1]))
-		c += square(float64(x[2]) - float64(y[2]))
-		d += square(float64(x[3]) - float64(y[3]))
-		e += square(float64(x[4]) - float64(y[4]))
-		f += square(float64(x[5]) - float64(y[5]))
-		g += square(float64(x[6]) - float64(y[6]))
-		h += square(float64(x[7]) - float64(y[7]))
+		a += square(x[0], y[0])
+		b += square(x[1], y[1])
+		c += square(x[2], y[2])
+		d += square(x[3], y[3])
+		e += square(x[4], y[4])
+		f += square(x[5], y[5])
+		g += square(x[6], y[6])
+		h += square(x[7], y[7])
 		x, y = x[partials:], y[partials:]
 	}
-	sums := [partials]float64{a, b, c, d, e, f, g, h}
-	for i, v := range x {
-		sums[i] += square(float64(v) - float64(y[i]))
+	switch y = y[:len(x)]; len(x) {
+	case 7:
+		g += square(x[6], y[6])
+		fallthrough
+	case 6:
+		f += square(x[5], y[5])
+		fallthrough
+	case 5:
+		e += square(x[4], y[4])
+		fallthrough
+	case 4:
+		d += square(x[3], y[3])
+		fallthrough
+	case 3:
+		c += square(x[2], y[2])
+		fallthrough
+	case 2:
+		b += square(x[1], y[1])
+		fallthrough
+	case 1:
+		a += square(x[0], y[0])
 	}
-	return folded(&sums)
+	return folded(a, b, c, d, e, f, g, h)
 }
 
-func square(x float64) float64 { return float64(x * x) }
+func product[T float32 | float64](x, y T) float64 { return float64(float64(x) * float64(y)) }
+
+func square[T float32 | float64](x, y T) float64 {
+	d := float64(x) - float64(y)
+	return float64(d * d)
+}
 
 // folded adds the sums as the lanes of a warp do.
-func folded(s *[partials]float64) float64 {
-	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+func folded(a, b, c, d, e, f, g, h float64) float64 {
+	return ((a + e) + (c + g)) + ((b + f) + (d + h))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -86,7 +87,10 @@ func modelOf(o operation, x, y []float64) (float64, bool) {
 	case norm:
 		return math.Sqrt(folding(x, x, times)), true
 	case cosineSimilarity:
-		lengths := math.Sqrt(folding(x, x, times)) * math.Sqrt(folding(y, y, times))
+		lengths := math.Sqrt(folding(x, x, times) * folding(y, y, times))
+		if lengths < 0x1p-450 || lengths > 0x1p450 {
+			lengths = math.Sqrt(folding(x, x, times)) * math.Sqrt(folding(y, y, times))
+		}
 		return math.Max(-1, math.Min(1, folding(x, y, times)/lengths)), lengths != 0
 	}
 	return folding(x, y, times), true
@@ -219,4 +223,27 @@ func requireDense(t *testing.T, want [][]float64, d *Dense) {
 			require.True(t, float32(v) == got || v != v && got != got, "row %d: %v, expected %v", row, got, v)
 		}
 	}
+}
+
+// TestLengthsOfAllSizes compares the cosine of vectors with large and small elements: the square of the product of two lengths
+// may be infinite or 0.
+func TestLengthsOfAllSizes(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		list := arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64)
+		b := array.NewFixedSizeListBuilder(arrowmemory.DefaultAllocator, 2, arrow.PrimitiveTypes.Float64)
+		defer b.Release()
+		for _, x := range []float64{1, 3, 1e100, 1e-100, 1e150, 1e160, 1e-160, 5e-324, math.Inf(1), math.NaN(), 0} {
+			b.Append(true)
+			b.ValueBuilder().(*array.Float64Builder).AppendValues([]float64{x, 2 * x}, nil)
+		}
+		x := b.NewArray()
+		c, in := columntest.UploadRows(t, m, x, 0, x.Len())
+		x.Release()
+		fields := []arrow.Field{{Name: "x", Type: list, Nullable: true}, {Name: "y", Type: list, Nullable: true}}
+		table, err := buffer.New(arrow.NewSchema(fields, nil), []*column.Column{c, c}, buffer.Rows{Count: int64(c.Len())})
+		require.NoError(t, err)
+		check(t, table, vectorsOf(t, in), vectorsOf(t, in), []float64{1e160, 1})
+		require.NoError(t, table.Release())
+	})
 }

@@ -58,7 +58,7 @@ func (h *heap) sink(n int) {
 	h.keys[i], h.indices[i] = key, index
 }
 
-// sort orders the rows from the nearest one on. The heap is none afterwards.
+// sort orders the rows from the nearest one on. They are no heap afterwards.
 func (h *heap) sort() {
 	for n := h.count - 1; n > 0; n-- {
 		h.keys[0], h.keys[n] = h.keys[n], h.keys[0]

@@ -105,8 +105,6 @@ func (o *JoinOptions) dim(left, right *arrow.Schema, leftKey, rightKey expr.Expr
 		fixed, ok := layout.Storage(t).(*arrow.FixedSizeListType)
 		switch {
 		case !ok:
-		case fixed.Len() == 0:
-			return 0, fmt.Errorf("%s: vectors of %v have no elements: %w", side.name, t, expr.ErrType)
 		case dim != 0 && dim != int(fixed.Len()):
 			return 0, fmt.Errorf("%s: vectors of %d elements, but %s %d: %w", side.name, fixed.Len(), from, dim, expr.ErrType)
 		default:
@@ -126,7 +124,7 @@ type Rows struct {
 	strict bool
 }
 
-// NewRows prepares a table whose rows others are joined with. schema is that of the left tables. The call waits for the
+// NewRows prepares the table that left tables are joined with. schema is that of the left tables. The call waits for the
 // number of rows. The caller releases the rows.
 func NewRows(ctx context.Context, table *buffer.Buffer, schema *arrow.Schema, leftKey, rightKey expr.Expr, o JoinOptions) (*Rows, error) {
 	r := &Rows{key: leftKey}
@@ -173,8 +171,8 @@ func counted(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) 
 	return table.Slice(0, rows)
 }
 
-// vectorsIn returns the vectors of a table. If all must have one length that nobody knows, it finds the length; without vectors
-// it remains 0.
+// vectorsIn returns the vectors of a table. If dim is 0 and strict is set, it finds the length that all of them have; without
+// vectors dim remains 0.
 func vectorsIn(ctx context.Context, table *buffer.Buffer, key expr.Expr, dim *int, strict bool, options kernels.Options) (*Dense, error) {
 	columns, err := expr.Evaluate(ctx, table, []expr.Expr{key}, options)
 	if err != nil {

@@ -24,13 +24,13 @@ func (s *vectorsLayout) asArgument() any {
 
 // selectionLayout makes the found rows neighbours.
 type selectionLayout struct {
-	queries any
-	rows    any
-	valid   any // of the rows, or null
-	squares any
-	bounds  any
-	counts  any
-	found   any
+	queries    any
+	rows       any
+	valid      any // of the rows, or null
+	squares    any
+	bounds     any
+	counts     any
+	candidates any
 	// The k neighbours of each query, from the nearest one on.
 	indices   any
 	distances any
@@ -49,7 +49,7 @@ type selectionLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *selectionLayout) asArgument() any {
-	return kernels.Struct(s.queries, s.rows, s.valid, s.squares, s.bounds, s.counts, s.found, s.indices, s.distances, s.begin, s.first, s.slack, s.dimension, s.metric, s.k, s.room, s.every, s.fresh)
+	return kernels.Struct(s.queries, s.rows, s.valid, s.squares, s.bounds, s.counts, s.candidates, s.indices, s.distances, s.begin, s.first, s.slack, s.dimension, s.metric, s.k, s.room, s.every, s.fresh)
 }
 
 // scanLayout compares all queries with the rows from begin up to end. A row is found for a query if
@@ -64,9 +64,9 @@ type scanLayout struct {
 	offsets any // of the rows
 	slopes  any
 	bounds  any // of the queries
-	// counts are the rows that each query found, found the first ones of them, room for each.
+	// counts are the numbers of rows that each query found, candidates the first of these rows, room for each.
 	counts     any
-	found      any
+	candidates any
 	queryCount uint32
 	dimension  uint32
 	room       uint32
@@ -78,7 +78,7 @@ type scanLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *scanLayout) asArgument() any {
-	return kernels.Struct(s.queries, s.rows, s.begin, s.end, s.scales, s.offsets, s.slopes, s.bounds, s.counts, s.found, s.queryCount, s.dimension, s.room, s.tiles, s.aligned, s.unused)
+	return kernels.Struct(s.queries, s.rows, s.begin, s.end, s.scales, s.offsets, s.slopes, s.bounds, s.counts, s.candidates, s.queryCount, s.dimension, s.room, s.tiles, s.aligned, s.unused)
 }
 
 // number is the kind of values of the elements.

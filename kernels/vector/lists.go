@@ -31,7 +31,7 @@ type lists struct {
 	values, valuesValid memory.Slice[uint8]
 	valuesBit, extent   int
 	number              number
-	// constant is set if all rows have the first list, whose memory block holds.
+	// constant is set if all rows have the first list. Then block holds its memory.
 	constant bool
 	block    *memory.Block
 }

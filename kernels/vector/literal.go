@@ -78,7 +78,7 @@ func (l literal) Run(ctx context.Context, operands []*column.Column, options ker
 	return release.OnError(taken, err, whole.Release())
 }
 
-// lists returns the vector as lists of one row, whose block the caller releases. Its elements are float32 if these have the
+// lists returns the vector as lists of one row. The caller releases the block. Its elements are float32 if these have the
 // same values: most vectors have such elements, and then none has to be converted.
 func (l literal) lists(call *op.Call) (lists, error) {
 	values := l.values()

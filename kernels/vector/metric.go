@@ -2,7 +2,7 @@ package vector
 
 import "fmt"
 
-// Metric says which rows are near. The numbers of the constants are those of nearest.cu.
+// Metric decides which rows are near. The numbers of the constants are those of nearest.cu.
 type Metric uint32
 
 // The metrics.

@@ -74,7 +74,7 @@ func newColumn(call *op.Call, t arrow.DataType, length int, values memory.Slice[
 	return column.New(column.Data{Type: t, Length: length, Manager: call.Manager, Buffers: []column.Bytes{{}, values}})
 }
 
-// Add merges the nearest rows of a further batch into the neighbours, in place: nobody else may read them. The
+// Add merges the nearest rows of a further batch into the neighbours, in place: no other goroutine may read them. The
 // queries, the metric and k are those that the neighbours were made with. The numbers of the batch, from options.First on, follow
 // those of the batches before.
 //

@@ -38,7 +38,7 @@ const (
 	groupQueries = 4096
 	// fewestRows is the least number of rows that are selected without a scan.
 	fewestRows = 256
-	// mostTiles is the number of tiles of rows that a block scans one after the other, if there are enough blocks.
+	// mostTiles is the number of tiles of rows that a block scans in its loop, if there are enough blocks.
 	mostTiles  = 16
 	manyBlocks = 1024
 	// tensorError is the error of a product of two numbers that are rounded to 11 bits, as a part of it.
@@ -71,10 +71,10 @@ type deviceSearch struct {
 	// Of the rows, see nearest_rows.
 	scales, offsets memory.Slice[float32]
 	// Of the queries of the group, see nearest_queries and nearest_select.
-	slopes, bounds memory.Slice[float32]
-	squares        memory.Slice[float64]
-	counts, found  memory.Slice[uint32]
-	most           memory.Slice[uint32]
+	slopes, bounds     memory.Slice[float32]
+	squares            memory.Slice[float64]
+	counts, candidates memory.Slice[uint32]
+	most               memory.Slice[uint32]
 	// group has the queries of the group, and where their neighbours are written.
 	group     matrix
 	indices   memory.Slice[int64]
@@ -109,7 +109,7 @@ func (s *search) onDevice() error {
 	d.bounds, failures[3] = memory.Reinterpret[float32](buffers[3])
 	d.squares, failures[4] = memory.Reinterpret[float64](buffers[4])
 	d.counts, failures[5] = memory.Reinterpret[uint32](buffers[5])
-	d.found, failures[6] = memory.Reinterpret[uint32](buffers[6])
+	d.candidates, failures[6] = memory.Reinterpret[uint32](buffers[6])
 	d.most, failures[7] = memory.Reinterpret[uint32](buffers[7])
 	if err = errors.Join(failures[:]...); err == nil {
 		err = d.run()
@@ -256,7 +256,7 @@ func (d *deviceSearch) scan(begin, end int) (most int, err error) {
 	queryTiles, rowTiles := tilesOf(d.group.rows), tilesOf(end-begin)
 	layout := scanLayout{
 		queries: d.group.values, rows: d.rows.values, begin: uint64(begin), end: uint64(end), scales: d.scales, offsets: d.offsets,
-		slopes: d.slopes, bounds: d.bounds, counts: d.counts, found: d.found, queryCount: uint32(d.group.rows), dimension: uint32(d.dim),
+		slopes: d.slopes, bounds: d.bounds, counts: d.counts, candidates: d.candidates, queryCount: uint32(d.group.rows), dimension: uint32(d.dim),
 		room: uint32(d.room), tiles: uint32(max(1, min(queryTiles*rowTiles/manyBlocks, mostTiles))),
 	}
 	if d.dim%4 == 0 && (d.group.values.Pointer()|d.rows.values.Pointer())%16 == 0 {
@@ -290,7 +290,7 @@ func (d *deviceSearch) selectRows(begin, every int, fresh bool) error {
 		return err
 	}
 	layout := selectionLayout{
-		queries: d.group.values, rows: d.rows.values, valid: d.rows.valid, squares: d.squares, bounds: d.bounds, counts: d.counts, found: d.found,
+		queries: d.group.values, rows: d.rows.values, valid: d.rows.valid, squares: d.squares, bounds: d.bounds, counts: d.counts, candidates: d.candidates,
 		indices: d.indices, distances: d.distances, begin: uint64(begin), first: d.first, slack: d.slack(), dimension: uint32(d.dim),
 		metric: uint32(d.metric), k: uint32(d.k), room: uint32(d.room), every: uint32(every),
 	}

@@ -55,29 +55,29 @@ func (s *search) onHost() error {
 	})
 }
 
-// byRows searches for all queries at once, each goroutine in some of the rows. Then it merges what they found.
+// byRows searches for all queries together, each goroutine in some of the rows. Then it merges their heaps.
 func (h *hostSearch) byRows(parts int) error {
-	found := make([][]heap, parts)
+	heaps := make([][]heap, parts)
 	n := h.search.queries.rows
 	err := parallel.Run(h.Context(), h.search.rows.rows, parts, func(part, begin, end int) {
 		if part == 0 { // adds to the neighbours that exist
-			found[part] = h.heaps(0, n)
+			heaps[part] = h.heaps(0, n)
 		} else {
-			found[part] = newHeaps(n, min(h.k, end-begin))
+			heaps[part] = newHeaps(n, min(h.k, end-begin))
 		}
-		h.scan(found[part], 0, begin, end)
+		h.scan(heaps[part], 0, begin, end)
 	})
 	if err != nil {
 		return err
 	}
-	for _, more := range found[1:] {
+	for _, more := range heaps[1:] {
 		for i := range more {
 			for j := range more[i].count {
-				found[0][i].push(more[i].keys[j], more[i].indices[j])
+				heaps[0][i].push(more[i].keys[j], more[i].indices[j])
 			}
 		}
 	}
-	h.finish(found[0])
+	h.finish(heaps[0])
 	return nil
 }
 
@@ -197,12 +197,30 @@ func negate(keys []float32) {
 // norms returns the lengths of the vectors.
 func (h *hostMatrix) norms(rows int) []float32 {
 	norms := make([]float32, rows)
-	for i := range norms {
+	root := func(x float32) float32 { return float32(math.Sqrt(float64(x))) }
+	i := 0
+	for ; i+4 <= rows; i += 4 {
+		w, x, y, z := lengths4(h.row(i), h.row(i+1), h.row(i+2), h.row(i+3))
+		norms[i], norms[i+1], norms[i+2], norms[i+3] = root(w), root(x), root(y), root(z)
+	}
+	for ; i < rows; i++ {
 		a := h.row(i)
-		sum, _, _, _ := products4(a, a, a, a, a)
-		norms[i] = float32(math.Sqrt(float64(sum)))
+		sum, _, _, _ := lengths4(a, a, a, a)
+		norms[i] = root(sum)
 	}
 	return norms
+}
+
+// lengths4 returns the squared lengths of four vectors.
+func lengths4(a, b, c, d []float32) (w, x, y, z float32) {
+	b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
+	for i, v := range a {
+		w += float32(v * v)
+		x += float32(b[i] * b[i])
+		y += float32(c[i] * c[i])
+		z += float32(d[i] * d[i])
+	}
+	return w, x, y, z
 }
 
 // products4 returns the dot products of a vector and four others. The conversions forbid to fuse operations.

@@ -51,7 +51,7 @@ func (v vectors) upload(t require.TestingT, m *memory.Manager) *Dense {
 // neighbour is a neighbour of the model.
 type neighbour struct {
 	index int64
-	// distance is what is reported, by key they are ordered.
+	// Neighbours are ordered by key. distance is the one of the result.
 	distance, key float32
 }
 

@@ -31,6 +31,7 @@ OTHERS = {
     **{f"Expr.rolling_{name}": ("Expr.over", f"{name}().over(…, order_by=…, rows=…)") for name in _ROLLING},
     **{f"Expr.rolling_{name}_by": ("Expr.over", f"{name}().over(…, order_by=…, range=…)") for name in _ROLLING},
     "LazyFrame.group_by_dynamic": ("LazyFrame.resample", ""),
+    "Expr.arr.dot": ("Expr.list.dot", ""),
     "LazyFrame.join_where": ("LazyFrame.join", "where="),
     "LazyFrame.columns": ("LazyFrame.collect_schema", ""),
     "LazyFrame.dtypes": ("LazyFrame.collect_schema", ""),

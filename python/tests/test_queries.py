@@ -939,3 +939,65 @@ def test_windows_of_the_calendar():
         lazy.resample("at", datetime.timedelta(days=1), time_zone="UTC")
     with pytest.raises(gpuframe.GpuframeError, match="timedelta|time.Duration"):
         windows("1h")
+
+
+def vectors(rows, dim, seed):
+    """Return vectors of numpy, and a table of their numbers and of them."""
+    numpy = pytest.importorskip("numpy")
+    values = numpy.random.default_rng(seed).standard_normal((rows, dim)).astype("float32")
+    return values, gpuframe.Table.from_columns({"id": numpy.arange(rows), "v": values}, device="host")
+
+
+@pytest.mark.parametrize("dim", [1, 3, 64])
+def test_functions_of_vectors(dim):
+    a, table = vectors(50, dim, 1)
+    other = [0.5] + [1.25] * (dim - 1)
+    numpy = pytest.importorskip("numpy")
+    v = col("v").list
+    got = table.select(dot=v.dot(other), cosine=v.cosine_similarity(numpy.array(other)), l2=v.l2_distance(tuple(other)), norm=v.norm(), squares=v.dot(col("v")),
+                       same=v.dot(gpuframe.vector(other)) == v.dot(other)).to_pydict()
+    wide, y = a.astype("float64"), numpy.array(other)
+    norm = numpy.linalg.norm(wide, axis=1)
+    want = {"dot": wide @ y, "cosine": wide @ y / (norm * numpy.linalg.norm(y)), "l2": numpy.linalg.norm(wide - y, axis=1), "norm": norm, "squares": (wide * wide).sum(axis=1)}
+    for name, values in want.items():
+        numpy.testing.assert_allclose(got[name], values, rtol=1e-12)
+    assert all(got["same"])
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+@pytest.mark.parametrize("how", ["left", "inner"])
+def test_nearest_rows(metric, how):
+    numpy = pytest.importorskip("numpy")
+    a, left = vectors(30, 16, 1)
+    b, right = vectors(200, 16, 2)
+    got = left.join_nearest(right, "v", 7, metric=metric, how=how, distance="far", rank="place")
+    assert [name for name, _ in got.schema] == ["id", "v", "id_right", "v_right", "far", "place"]
+    x, y = a.astype("float64"), b.astype("float64")
+    if metric == "l2":
+        far = numpy.linalg.norm(x[:, None] - y[None], axis=2)
+    else:
+        far = x @ y.T
+        if metric == "cosine":
+            far = 1 - far / (numpy.linalg.norm(x, axis=1)[:, None] * numpy.linalg.norm(y, axis=1))
+    order = numpy.argsort(-far if metric == "dot" else far, axis=1, kind="stable")[:, :7]
+    rows = got.select("id", "id_right", "far", "place").to_pydict()
+    assert rows["id_right"] == order.ravel().tolist()
+    assert rows["id"] == numpy.repeat(numpy.arange(30), 7).tolist() and rows["place"] == list(range(1, 8)) * 30
+    numpy.testing.assert_allclose(rows["far"], numpy.take_along_axis(far, order, axis=1).ravel(), rtol=2e-4, atol=2e-6)
+
+
+def test_vectors_that_do_not_fit():
+    _, left = vectors(3, 2, 1)
+    _, right = vectors(3, 4, 2)
+    with pytest.raises(gpuframe.QueryError, match="4 elements"):
+        left.join_nearest(right, "v", 1)
+    with pytest.raises(gpuframe.QueryError, match="k is 0"):
+        left.join_nearest(left, "v", 0)
+    with pytest.raises(gpuframe.ArgumentError, match="left_on="):
+        left.join_nearest(right)
+    with pytest.raises(gpuframe.QueryError, match="no metric is called"):
+        left.join_nearest(left, "v", 1, metric="l1")
+    with pytest.raises(gpuframe.ArgumentError, match="finite"):
+        col("v").list.dot([float("nan"), 1])
+    with pytest.raises(gpuframe.QueryError, match="2 elements"):
+        left.select(col("v").list.dot([1]))

@@ -74,7 +74,7 @@ func NearestTo(on JoinTerms, options plan.NearestToOptions) Verb {
 			return nil
 		}
 		if len(keys.Keys) != 1 || !keys.Where.IsZero() || keys.NullsEqual || keys.AnyOrder {
-			b.report(fmt.Errorf("NearestTo takes one vector of both sides or one pair of On, and Suffix: %w", device.ErrInvalidValue))
+			b.report(fmt.Errorf("a search for the nearest rows has one vector of each side, and no other condition: %w", device.ErrInvalidValue))
 			return nil
 		}
 		nearest := options

@@ -115,6 +115,18 @@ func (s sizes) joined(n plan.Node) uint64 {
 	return 4*(s.few(n.Inputs()[0])+s.few(n.Inputs()[1])) + 8*s.few(n) + 4*kernel
 }
 
+// searchBytes is the memory for the rows that a GPU finds for a vector before it compares them exactly.
+const searchBytes = 20 << 10
+
+// searched is the memory of the nearest rows of a few rows: k pairs for each of them.
+func (s sizes) searched(n *plan.NearestTo) uint64 {
+	return s.joined(n) + 8*uint64(min(n.Options().K, mostNearest))*s.few(n) + fewRows*searchBytes
+}
+
+// mostNearest is the number of nearest rows above which the memory of a search is not known before it runs: the other side may
+// have fewer rows.
+const mostNearest = 64
+
 // groups is the memory of a group-by: as many partial results are merged at a time as there may be.
 func (s sizes) groups(n plan.Node) uint64 {
 	return 6*s.few(n.Inputs()[0]) + 6*s.few(n) + mostPartials*padded(n) + kernel

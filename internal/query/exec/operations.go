@@ -46,7 +46,7 @@ func newOperations() map[reflect.Type]operation {
 			open: tries(newSorting), partial: opens(newLocalTop), smallest: needs(sizes.sort), leastPartial: needs(sizes.topBytes), expected: workload.sorted,
 		},
 		reflect.TypeFor[*plan.AsOf]():      {open: opens(newNearest), smallest: sizes.joined, expected: workload.joined},
-		reflect.TypeFor[*plan.NearestTo](): {open: opens(newSearching), smallest: sizes.joined, expected: workload.joined},
+		reflect.TypeFor[*plan.NearestTo](): {open: opens(newSearching), smallest: needs(sizes.searched), expected: workload.joined},
 		reflect.TypeFor[*plan.Join]():      {open: opens(newJoining), smallest: sizes.joined, expected: workload.joined},
 		reflect.TypeFor[*plan.Exchange]():  {open: openExchange, opensInputs: true, smallest: needs(sizes.moved)},
 	}

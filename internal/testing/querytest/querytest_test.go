@@ -32,7 +32,7 @@ func TestDraw(t *testing.T) {
 	}
 	for _, verb := range []string{
 		"Filter", "Select", "With", "Drop", "Rename", "Sort", "Top", "Head", "Tail", "Slice", "Distinct", "Union", "Except", "ExceptAll", "Intersect", "IntersectAll", "DropNulls", "FillNull",
-		"GroupBy", "Join", "Cache", "Unpivot", "AsOf", "Sample", "SampleRows", "Shuffle", "Pivot", "ExplodeWith", "Rows", "Range", "Resample",
+		"GroupBy", "Join", "Cache", "Unpivot", "AsOf", "NearestTo", "Sample", "SampleRows", "Shuffle", "Pivot", "ExplodeWith", "Rows", "Range", "Resample",
 	} {
 		require.Positive(t, drawn[verb], verb)
 	}

@@ -13,7 +13,7 @@ func (g *generator) step(s state) state {
 	verbs := []func(state) state{
 		g.filter, g.filter, g.selection, g.with, g.with, g.drop, g.rename, g.sort, g.slice, g.slice, g.distinct,
 		g.union, g.dropNulls, g.fillNull, g.group, g.group, g.whole, g.window, g.join, g.join, g.star, g.star, g.cache, g.unpivot, g.ordered,
-		g.pivot, g.explode, g.sample, g.asOf, g.oddUnion, g.series, g.rolling, g.calendar, g.resample,
+		g.pivot, g.explode, g.sample, g.asOf, g.nearestTo, g.oddUnion, g.series, g.rolling, g.calendar, g.resample,
 		g.sets, g.numbered, g.random, g.strata, g.crossTab, g.beyond,
 	}
 	next := verbs[g.choose("verb", len(verbs))](s)

@@ -133,7 +133,7 @@ struct Selection {
     const u8 *valid; // of the rows, or null
     const f64 *squares;
     f32 *bounds;
-    const u32 *counts, *found;
+    const u32 *counts, *candidates;
     // The k neighbours of each query, from the nearest one on.
     i64 *indices;
     f32 *distances;
@@ -227,7 +227,7 @@ KERNEL LAUNCH_BOUNDS(selection_threads) nearest_select(const Selection s) {
             if (index >= 0)
                 key = (u64)key_of(s.metric == dot ? -distance : distance) << 32 | i;
         } else if (i < old + count) {
-            const u32 row = s.every != 0 ? (u32)s.begin + i - old : s.found[query * s.room + i - old];
+            const u32 row = s.every != 0 ? (u32)s.begin + i - old : s.candidates[query * s.room + i - old];
             const u32 order = key_of(distance_of(vector, s.rows + (u64)row * s.dimension, s.dimension, s.metric, query_length));
             if (order != ~0u && exists(s.valid, row))
                 key = (u64)order << 32 | (s.k + row);

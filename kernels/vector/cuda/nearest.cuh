@@ -14,8 +14,8 @@ struct Scan {
     u64 begin, end;
     const f32 *scales, *offsets; // of the rows
     const f32 *slopes, *bounds;  // of the queries
-    // counts are the rows that each query found, found the first ones of them, room for each.
-    u32 *counts, *found;
+    // counts are the numbers of rows that each query found, candidates the first of these rows, room for each.
+    u32 *counts, *candidates;
     u32 query_count, dimension, room;
     u32 tiles; // of rows, for each block
     // aligned is set if vectors begin at multiples of 16 bytes.
@@ -23,9 +23,9 @@ struct Scan {
 };
 
 static constexpr u32 scan_threads = 256;
-// A block compares so many queries with as many rows: Go's scanTile.
+// A block compares scan_tile queries with as many rows: Go's scanTile.
 static constexpr u32 scan_tile = 128;
-// A thread has the dot products of so many queries and rows.
+// A thread has the dot products of thread_tile queries and rows.
 static constexpr u32 thread_tile = 8;
 
 DEVICE f32 plus(f32 a, f32 b) { return __nvvm_add_rn_f(a, b); }
@@ -89,7 +89,7 @@ DEVICE void keep(const Scan &s, u64 query0, u64 row0, AtQuery at_query, AtRow at
                 continue;
             const u32 slot = (u32)__nvvm_atom_add_gen_i((int *)&s.counts[query], 1);
             if (slot < s.room)
-                s.found[query * s.room + slot] = (u32)row;
+                s.candidates[query * s.room + slot] = (u32)row;
         }
     }
 }

@@ -1,4 +1,4 @@
-// Functions of vectors, which are lists of numbers, and vectors as float32 one after another.
+// Functions of vectors, which are lists of numbers, and vectors as float32 without gaps.
 #include "bitrow.cuh"
 #include "scan.cuh"
 
@@ -90,6 +90,14 @@ DEVICE f64 folded(f64 sum) {
     return sum;
 }
 
+// lengths_of is productOfLengths of functions_host.go.
+DEVICE f64 lengths_of(f64 a, f64 b) {
+    const f64 squared = __nvvm_mul_rn_d(a, b);
+    if (squared >= 0x1p-900 && squared <= 0x1p900)
+        return __nvvm_sqrt_rn_d(squared);
+    return __nvvm_mul_rn_d(__nvvm_sqrt_rn_d(a), __nvvm_sqrt_rn_d(b));
+}
+
 struct Sums {
     f64 both, left, right;
     bool valid;
@@ -131,7 +139,7 @@ template <u32 left, u32 right> DEVICE void compute(f64 *out, u32 *out_valid, con
             const u32 missing = ballot(!s.valid);
             f64 result = folded(s.both);
             if (operation == cosine_similarity) {
-                const f64 lengths = __nvvm_mul_rn_d(__nvvm_sqrt_rn_d(folded(s.left)), __nvvm_sqrt_rn_d(folded(s.right)));
+                const f64 lengths = lengths_of(folded(s.left), folded(s.right));
                 result = __nvvm_div_rn_d(result, lengths);
                 result = result > 1 ? 1 : result < -1 ? -1 : result;
                 if (lengths == 0)
