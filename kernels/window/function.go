@@ -166,7 +166,7 @@ func (f Function) Rows(low, high int64) Function {
 // keys from key + low to key + high, where key is that of the current row; with a descending
 // key those from key - low down to key - high. The frame of a row with a null or NaN key is
 // its peers. Offsets are Go integers, floats for keys that are floats, or a time.Duration
-// for temporal keys; nil is no limit.
+// for temporal keys, or an [Interval] for dates and timestamps; nil is no limit.
 func (f Function) Range(low, high any) Function {
 	f.frame = Frame{kind: rangeFrame, lowOffset: low, highOffset: high}
 	return f

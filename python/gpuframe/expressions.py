@@ -146,8 +146,9 @@ class Expr(_Aggregates, Functions):
 
         ``order_by`` orders these rows, for functions such as :meth:`shift` and :meth:`cum_sum`. ``rows`` restricts aggregates to
         the rows between two, relative to the row: ``rows=(-6, 0)`` are the row and the six before it, None is no limit. ``range``
-        restricts them to rows with an ``order_by`` key between two differences to the row's: ``range=(timedelta(days=-7), None)``. With
-        fewer values than ``min_samples`` they are null. Polars has none of these.
+        restricts them to rows with an ``order_by`` key between two differences to the row's: ``range=(timedelta(days=-7), None)``. Dates
+        and timestamps have differences of the calendar too, in the time zone of the key: ``range=("-1mo", 0)``, of "d", "w", "mo", "q" or
+        "y". With fewer values than ``min_samples`` aggregates are null. Polars has none of these.
         """
         members: dict[Str, Any] = {"by": column_nodes(keys)}
         if order_by is not None:
@@ -155,7 +156,7 @@ class Expr(_Aggregates, Functions):
         if rows is not None:
             members["rows"] = list(rows)
         if range is not None:
-            members["range"] = [None if each is None else literal(each) for each in range]
+            members["range"] = [None if each is None else _distance(each) for each in range]
         if min_samples:
             members["at_least"] = min_samples
         return call("over", self, **members)
@@ -506,6 +507,17 @@ def number_and_unit(every: str) -> tuple[int, str]:
     if unit not in _UNITS.values():
         raise ArgumentError(f"every={every!r}: expected a number and a unit, one of {', '.join('1' + each for each in _UNITS)}")
     return int(match[1] or 1) if match else 1, unit
+
+
+def _distance(bound: Any) -> Any:
+    """Return a bound of a range: a literal, or steps of the calendar such as "-1mo"."""
+    if not isinstance(bound, str):
+        return literal(bound)
+    back = bound.startswith("-")
+    number, unit = number_and_unit(bound.removeprefix("-"))
+    if unit in ("hour", "minute", "second", "millisecond", "microsecond"):
+        raise ArgumentError(f"range={bound!r}: expected days, weeks, months, quarters or years, or a timedelta for parts of a day")
+    return {"calendar": {"number": -number if back else number, "unit": unit}}
 
 
 class TemporalExpr(TemporalFunctions):
