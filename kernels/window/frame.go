@@ -73,12 +73,12 @@ func (f Frame) String() string {
 // offsets are the bounds of a range in the units of a key.
 type offsets struct {
 	// low and high are integers, or the bits of floats.
-	low, high           uint64
-	noLow, noHigh       bool
+	low, high     uint64
+	noLow, noHigh bool
 	// lowInterval and highInterval are the bounds in steps of a calendar, or nil.
 	lowInterval, highInterval *Interval
 	format                    numbers.Type
-	descending, nullsUp bool
+	descending, nullsUp       bool
 }
 
 // offsets returns the bounds of a range.

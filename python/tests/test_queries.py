@@ -543,6 +543,18 @@ def test_ranges_of_windows():
     assert times.select(x=col("x").sum().over(order_by="at", range=(-hour, 0 * hour))).collect()["x"].tolist() == [1, 3, 4, 12, 16]
 
 
+def test_ranges_of_calendars():
+    # January 30 and 31, February 29, March 30 and 31
+    table = gpuframe.from_columns({"x": [1, 2, 4, 8, 16], "d": [29, 30, 59, 89, 90]}, device="host").with_columns(
+        at=lit(datetime.datetime(2024, 1, 1)) + col("d") * lit(datetime.timedelta(days=1)))
+    bounds = {"month": ("-1mo", 0), "quarter": ("-1q", "-1mo"), "after": (datetime.timedelta(0), "2d"), "all": (None, "1y")}
+    got = run(table.select(**{name: col("x").sum().over(order_by="at", range=each) for name, each in bounds.items()}))
+    assert {name: [row[name] for row in got] for name in bounds} == {
+        "month": [1, 3, 7, 12, 28], "quarter": [None, None, None, 7, 7], "after": [3, 2, 4, 24, 16], "all": [31] * 5}
+    with pytest.raises(gpuframe.ArgumentError, match="'-2h': expected days, weeks"):
+        col("x").sum().over(order_by="at", range=("-2h", 0))
+
+
 def test_functions_of_ordered_windows():
     _, table = sales(40)
     by = {"order_by": "id"}
