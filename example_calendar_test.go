@@ -143,3 +143,19 @@ func ExampleWindow_Range() {
 	// 2026-03-28,8,12
 	// 2026-03-31,16,28
 }
+
+// A mean in which the weight of older values halves each day. The rows need no order.
+func ExampleExpr_ExponentialMeanBy() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	at, value := gpuframe.Col("at"), gpuframe.Col("value")
+	show(gpuframe.From(gpu, exampleReadings()).
+		Select(at.FormatTime("%d %H:%M").As("at"), value, value.ExponentialMeanBy(at, 24*time.Hour).Mul(1000).Round().Div(1000).As("mean")))
+	// Output:
+	// at,value,mean
+	// 27 09:00,2,2
+	// 28 22:30,4,3.323
+	// 28 23:30,8,3.456
+	// 29 21:30,16,9.355
+	// 30 08:00,32,15.279
+}

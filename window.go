@@ -111,6 +111,13 @@ func (e Expr) percentChange(n int) Expr {
 	return float.Difference(n).Div(float.Lag(n))
 }
 
+// exponentialMeanBy is [Expr.ExponentialMeanBy]. The function has its order, to which Over adds that of the window.
+func (e Expr) exponentialMeanBy(at Expr, halfLife any) Expr {
+	mean := aggregate(plan.Aggregation{Function: "exponential_mean_by", Distance: halfLife}, e, at)
+	mean.tree = bind.InOrder(mean.tree, []bind.Order{at.ordering()})
+	return mean
+}
+
 // cumulative gives aggregates the frame of the rows up to the current one. Over all rows,
 // unless Over follows.
 func (e Expr) cumulative() Expr { return e.framed(FirstRow, 0) }

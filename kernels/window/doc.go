@@ -22,6 +22,7 @@
 //	Min, Max                               types with an order   the same
 //	Count, CountAll                        all types             int64
 //	ExponentialMean                        integers, floats      float64
+//	ExponentialMeanBy                      also decimals         float64
 //
 // Nulls are skipped, and a function without values is null; counts are not. Lag, Lead, First,
 // Last and Nth take rows with nulls too, unless SkipNulls is set. AtLeast sets the number of

@@ -193,8 +193,12 @@ func (a *arrangement) scanning(in op.View, by folding, whole bool, w deviceWriti
 
 // scan folds the rows of each partition up to each row or, with the memory of presence,
 // counts the values. whole ignores the partitions.
-func (a *arrangement) scan(call *op.Call, in op.View, by folding, whole bool, w deviceWriting, p presence) (err error) {
-	s := a.scanning(in, by, whole, w, p)
+func (a *arrangement) scan(call *op.Call, in op.View, by folding, whole bool, w deviceWriting, p presence) error {
+	return a.scanWith(call, by, a.scanning(in, by, whole, w, p))
+}
+
+// scanWith runs the kernels of a scan.
+func (a *arrangement) scanWith(call *op.Call, by folding, s scanning) (err error) {
 	count := tilesOf(a.rows, scanRows)
 	groups := tilesOf(count, overThreads)
 	var tiles, carries memory.Slice[uint8]

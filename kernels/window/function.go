@@ -18,6 +18,9 @@ import (
 type Function struct {
 	kind  functionKind
 	value expr.Expr
+	// by are the times of ExponentialMeanBy.
+	by       expr.Expr
+	halfLife any
 	// number is the number of tiles, an offset, a place in the frame, or degrees of freedom.
 	number int64
 	// fraction is a quantile, or the weight of the current row.
@@ -55,13 +58,14 @@ const (
 	deviationOf
 	quantileOf
 	exponentialMean
+	exponentialMeanBy
 )
 
 var kindNames = [...]string{
 	noFunction: "none", rowNumber: "row_number", rank: "rank", denseRank: "dense_rank", percentRank: "percent_rank",
 	cumulativeDistribution: "cume_dist", tiles: "ntile", shift: "shift", first: "first", last: "last", nth: "nth", sumOf: "sum",
 	productOf: "product", minimumOf: "min", maximumOf: "max", meanOf: "mean", countOf: "count", countRows: "count_all",
-	varianceOf: "variance", deviationOf: "stddev", quantileOf: "quantile", exponentialMean: "exponential_mean",
+	varianceOf: "variance", deviationOf: "stddev", quantileOf: "quantile", exponentialMean: "exponential_mean", exponentialMeanBy: "exponential_mean_by",
 }
 
 // RowNumber is the number of the row in its partition, from 1.
@@ -156,7 +160,7 @@ func ExponentialMean(e expr.Expr, alpha float64) Function {
 
 // Rows sets the frame to rows relative to the current one: Rows(-6, 0) are the row and the
 // six before it. The default frame is the whole partition. The functions of places, Lag,
-// Lead and ExponentialMean have no frame.
+// Lead and the exponential means have no frame.
 func (f Function) Rows(low, high int64) Function {
 	f.frame = Frame{kind: rowsFrame, low: low, high: high}
 	return f
@@ -198,6 +202,8 @@ func (f Function) String() string {
 		arguments = append(arguments, fmt.Sprint(f.number+1))
 	case quantileOf, exponentialMean:
 		arguments = append(arguments, fmt.Sprint(f.fraction))
+	case exponentialMeanBy:
+		arguments = append(arguments, f.by.String(), fmt.Sprint(f.halfLife))
 	}
 	text := kindNames[f.kind] + "(" + strings.Join(arguments, ", ") + ")"
 	if f.frame.kind != wholePartition {
@@ -210,7 +216,7 @@ func (f Function) String() string {
 }
 
 // isFramed reports whether the function has a frame.
-func (f Function) isFramed() bool { return f.kind > shift && f.kind != exponentialMean }
+func (f Function) isFramed() bool { return f.kind > shift && f.kind < exponentialMean }
 
 // Type returns the type of the function's values for tables of a schema. It computes
 // nothing, so that a planner can check a function before there is a table.
@@ -237,6 +243,9 @@ func (f Function) Type(schema *arrow.Schema, windows Windows) (arrow.DataType, e
 	t, _, err := f.value.Type(schema)
 	if err != nil {
 		return nil, err
+	}
+	if f.kind == exponentialMeanBy {
+		return f.decayType(schema, t)
 	}
 	return f.typeOf(t)
 }
@@ -281,6 +290,8 @@ func (f Function) check() error {
 		return invalid("the zero Function, expected the result of a constructor such as RowNumber")
 	case f.kind > ranks && f.value.IsZero():
 		return invalid("the expression is the zero Expr")
+	case f.kind == exponentialMeanBy && f.by.IsZero():
+		return invalid("the times are the zero Expr")
 	case f.kind == tiles && f.number < 1:
 		return invalid("%d parts, expected one or more", f.number)
 	case f.kind == nth && f.number < 0:

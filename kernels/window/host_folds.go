@@ -19,9 +19,11 @@ type hostFold struct {
 	hostRows
 	frame  hostFrame
 	values hostValues
-	by     folding
-	to     writing
-	out    op.HostBuffers
+	// factors are those of foldLinear, by row.
+	factors []uint64
+	by      folding
+	to      writing
+	out     op.HostBuffers
 	// valid is the bitmap of the result in words, which goroutines share.
 	valid []uint32
 }
@@ -132,7 +134,11 @@ func (h *hostFold) scan() error {
 
 // at returns the state of a place.
 func (h *hostFold) at(place int) state {
-	s := h.values.state(h.by, h.row(place))
+	row := h.row(place)
+	s := h.values.state(h.by, row)
+	if h.factors != nil {
+		s.b = h.factors[row]
+	}
 	s.head = h.isHead(place)
 	return s
 }

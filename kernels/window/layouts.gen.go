@@ -159,6 +159,7 @@ const (
 	foldLeast
 	foldMoments
 	foldDecay
+	foldLinear
 )
 
 // stateResult names the value that a state becomes.

@@ -355,7 +355,7 @@ func fewFunctions() []window.Function {
 	v, s := expr.Col("v"), expr.Col("s")
 	return []window.Function{
 		window.Rank(), window.Lag(s, 1), window.First(v).Rows(-2, 0).SkipNulls(), window.Sum(v).Rows(window.FirstRow, 0),
-		window.Mean(v.Add(expr.Lit(1))).Rows(-2, 2), window.Min(v).Range(-3, 3), window.Median(v).Rows(-3, 0),
+		window.Mean(v.Add(expr.Lit(1))).Rows(-2, 2), window.Min(v).Range(-3, 3), window.Median(v).Rows(-3, 0), window.ExponentialMeanBy(v, expr.Col("o"), 3),
 	}
 }
 

@@ -128,6 +128,9 @@ func (a *arrangement) compute(f Function) (*column.Column, error) {
 }
 
 func (a *arrangement) computeOf(f Function, value *column.Column, t arrow.DataType) (*column.Column, error) {
+	if f.kind == exponentialMeanBy {
+		return a.decay(f, value)
+	}
 	frame, err := a.framed(f)
 	if err != nil {
 		return nil, err

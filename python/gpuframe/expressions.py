@@ -6,6 +6,7 @@ wrong. Names and meanings are those of Polars, unless a docstring states otherwi
 
 from __future__ import annotations
 
+import datetime
 import re
 from typing import Any, Callable, Iterable, Literal, NoReturn, Optional, Sequence, Union
 
@@ -178,6 +179,19 @@ class Expr(_Aggregates, Functions):
         if fill_value is not None:
             return call("lag_or", self, fill_value, n=n) if n >= 0 else call("lead_or", self, fill_value, n=-n)
         return call("lag", self, n=n) if n >= 0 else call("lead", self, n=-n)
+
+    def ewm_mean_by(self, by: Union[Str, Expr], *, half_life: Any) -> Expr:
+        """The mean of the values up to the row in the order of the times ``by``: the weight of the mean before halves with each ``half_life``.
+
+        The half-life is a timedelta, a length such as "90m", "4d" or "2w", or a number if the times are numbers. Rows without a value have
+        the mean before them; Polars' is null.
+        """
+        if isinstance(half_life, str):
+            number, unit = number_and_unit(half_life)
+            if unit not in _LENGTHS:
+                raise ArgumentError(f"half_life={half_life!r}: {unit}s do not all have one length")
+            half_life = number * _LENGTHS[unit]
+        return call("exponential_mean_by", self, by if isinstance(by, Expr) else col(by), half_life=literal(half_life))
 
     def diff(self, n: int = 1) -> Expr:
         """The value minus that n rows before, of :meth:`over` or of all rows; null without one."""
@@ -500,6 +514,11 @@ class ListExpr(ListFunctions):
 _UNITS = {"y": "year", "q": "quarter", "mo": "month", "w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond", "us": "microsecond"}
 
 
+#: The lengths of units that always have the same.
+_LENGTHS = {"week": datetime.timedelta(weeks=1), "day": datetime.timedelta(days=1), "hour": datetime.timedelta(hours=1), "minute": datetime.timedelta(minutes=1),
+            "second": datetime.timedelta(seconds=1), "millisecond": datetime.timedelta(milliseconds=1), "microsecond": datetime.timedelta(microseconds=1)}
+
+
 def number_and_unit(every: str) -> tuple[int, str]:
     """Return the number and the unit of a length of time such as "15m"."""
     match = re.fullmatch(r"(\d{0,9})(y|q|mo|w|d|h|m|s|ms|us)", every)
@@ -515,7 +534,7 @@ def _distance(bound: Any) -> Any:
         return literal(bound)
     back = bound.startswith("-")
     number, unit = number_and_unit(bound.removeprefix("-"))
-    if unit in ("hour", "minute", "second", "millisecond", "microsecond"):
+    if unit in _LENGTHS and unit not in ("day", "week"):
         raise ArgumentError(f"range={bound!r}: expected days, weeks, months, quarters or years, or a timedelta for parts of a day")
     return {"calendar": {"number": -number if back else number, "unit": unit}}
 

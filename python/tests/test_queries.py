@@ -555,6 +555,19 @@ def test_ranges_of_calendars():
         col("x").sum().over(order_by="at", range=("-2h", 0))
 
 
+def test_means_by_time():
+    # The example in the documents of Polars' ewm_mean_by, with the mean before in the row without a value. The rows are not in order.
+    table = gpuframe.from_columns({"d": [16, 0, 9, 2, 14], "x": [4, 0, 2, 1, -1]}, device="host").with_columns(
+        at=lit(datetime.datetime(2020, 1, 1)) + col("d") * lit(datetime.timedelta(days=1)), x=when(col("x") >= 0).then(col("x")).otherwise(None))
+    means = {name: table.select(x=mean).collect()["x"].tolist() for name, mean in {
+        "text": col("x").ewm_mean_by("at", half_life="4d"), "length": col("x").ewm_mean_by("at", half_life=datetime.timedelta(days=4)),
+        "number": col("x").ewm_mean_by(col("d"), half_life=4).over(order_by="x")}.items()}
+    for got in means.values():
+        assert got == pytest.approx([3.254508, 0, 1.492474, 0.292893, 1.492474], abs=1e-6)
+    with pytest.raises(gpuframe.ArgumentError, match="months do not all have one length"):
+        col("x").ewm_mean_by("at", half_life="1mo")
+
+
 def test_functions_of_ordered_windows():
     _, table = sales(40)
     by = {"order_by": "id"}

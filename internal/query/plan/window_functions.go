@@ -25,6 +25,7 @@ var windowFunctions = map[string]func(a Aggregation) window.Function{
 	"lag":                     func(a Aggregation) window.Function { return window.Lag(a.Values[0], a.Count) },
 	"lead":                    func(a Aggregation) window.Function { return window.Lead(a.Values[0], a.Count) },
 	"exponential_mean":        func(a Aggregation) window.Function { return window.ExponentialMean(a.Values[0], a.Number) },
+	"exponential_mean_by":     func(a Aggregation) window.Function { return window.ExponentialMeanBy(a.Values[0], a.Values[1], a.Distance) },
 	"nth":                     func(a Aggregation) window.Function { return window.Nth(a.Values[0], a.Count) },
 	"first":                   foldOf(window.First),
 	"last":                    foldOf(window.Last),

@@ -180,6 +180,12 @@ OVER_SCAN(over_scan, any_fold)
 OVER_SCAN(over_scan_integers, fold_integers)
 OVER_SCAN(over_scan_floats, fold_floats)
 
+// over_scan_linear is y = value + factor · y of the row before, in each partition. The first value has no row before.
+KERNEL LAUNCH_BOUNDS(over_threads)
+over_scan_linear(Rows rows, Values values, Folding by, State *tiles, const State *carries, u32 only_fold, const u64 *factors, Writing to) {
+    running_folds<fold_linear>(rows, values, by, tiles, carries, only_fold, 0, to, nullptr, nullptr, factors);
+}
+
 // The same for words without nulls of a table in order.
 #define OVER_SUMS(NAME, FOLD) \
     KERNEL LAUNCH_BOUNDS(over_threads) NAME(Rows rows, const u64 *values, Folding by, State *tiles, const State *carries, u32 only_fold, Writing to) { \
