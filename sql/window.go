@@ -166,8 +166,8 @@ func (t *translation) aggregateOver(s *scope, e *tree.Call, name string) value {
 	if e.OrderBy != nil {
 		t.fail(e.OrderBy, "ORDER BY in an aggregate with OVER is not supported: the window has an order")
 	}
-	if a, _ := aggregateOf(name); e.Distinct && !a.once {
-		t.fail(e, "DISTINCT in an aggregate with OVER is not supported: use a derived table")
+	if a, _ := aggregateOf(name); e.Distinct && !a.once && name != "count" {
+		t.fail(e, "DISTINCT in %s with OVER is not supported: use a derived table", name)
 	}
 	return t.aggregateValue(s, t.withoutFilter(e, name))
 }

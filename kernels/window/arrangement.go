@@ -180,7 +180,9 @@ func (a *arrangement) begin(columns ...*column.Column) (op.Call, op.View, error)
 }
 
 // value returns the column of a function's expression, with a reference for the caller.
-func (a *arrangement) value(f Function) (*column.Column, error) { return a.evaluate(f.value) }
+func (a *arrangement) value(f Function) (*column.Column, error) {
+	return a.evaluate(f.conditional(f.value, a.table.Schema()))
+}
 
 func (a *arrangement) evaluate(e expr.Expr) (*column.Column, error) {
 	if name, ok := e.Column(); ok {

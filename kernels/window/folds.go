@@ -99,6 +99,11 @@ func (f Function) folding(t, result arrow.DataType) (folding, writing) {
 		if isFloat {
 			by.fold = foldFloatProduct
 		}
+	case orOf, xorOf:
+		by.fold, to.result, to.bytes = foldOr, resultWord, format.Bytes
+		if f.kind == xorOf {
+			by.fold = foldXor
+		}
 	case minimumOf, maximumOf:
 		by.fold, by.flip, to.result, to.bytes = foldLeast, f.kind == maximumOf, resultKey, format.Bytes
 	case varianceOf, deviationOf:

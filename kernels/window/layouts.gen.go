@@ -160,6 +160,8 @@ const (
 	foldMoments
 	foldDecay
 	foldLinear
+	foldOr
+	foldXor
 )
 
 // stateResult names the value that a state becomes.

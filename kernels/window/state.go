@@ -42,7 +42,7 @@ func (f folding) stateOf(raw uint64, valid bool) state {
 		if f.format.Class == numbers.Signed {
 			s.b = uint64(int64(s.a) >> 63)
 		}
-	case foldProduct:
+	case foldProduct, foldOr, foldXor:
 		s.a = asInteger(raw, f.format)
 	case foldLeast:
 		s.a = f.key(raw)
@@ -76,6 +76,10 @@ func (f folding) foldOf(x, y state) state {
 		s.a = math.Float64bits(xa + ya)
 	case foldProduct:
 		s.a = x.a * y.a
+	case foldOr:
+		s.a = x.a | y.a
+	case foldXor:
+		s.a = x.a ^ y.a
 	case foldFloatProduct:
 		s.a = math.Float64bits(xa * ya)
 	case foldLeast:

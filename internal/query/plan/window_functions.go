@@ -41,6 +41,13 @@ var windowFunctions = map[string]func(a Aggregation) window.Function{
 	"null_count": foldOf(func(e expr.Expr) window.Function {
 		return window.Count(expr.If(e.IsNull(), expr.Lit(true), expr.Null(boolean)))
 	}),
+	"bitwise_or":  foldOf(window.BitOr),
+	"bitwise_xor": foldOf(window.BitXor),
+	"mode":        foldOf(window.Mode),
+	"any_value":   foldOf(func(e expr.Expr) window.Function { return window.First(e).SkipNulls() }),
+	"count_distinct": func(a Aggregation) window.Function {
+		return window.CountDistinct(a.Values[0], a.Values[1:]...)
+	},
 	"any":      foldOf(func(e expr.Expr) window.Function { return window.Max(truth(e)) }),
 	"all":      foldOf(func(e expr.Expr) window.Function { return window.Min(truth(e)) }),
 	"count":    placeOf(window.CountAll),
@@ -85,10 +92,13 @@ func (a Aggregation) buildWindow() (window.Function, error) {
 	if err := a.checkValues(); err != nil {
 		return window.Function{}, err
 	}
-	if !a.Where.IsZero() {
-		return window.Function{}, fmt.Errorf("%s over an ordered window or a frame has a condition: use If in the expression instead of Where: %w", a.Function, device.ErrNotSupported)
-	}
 	function := construct(a)
+	if !a.Where.IsZero() {
+		if a.Properties().KeepsNulls && !a.SkipNulls {
+			return window.Function{}, fmt.Errorf("%s over an ordered window or a frame has a condition: call SkipNulls, or use If in the expression instead of Where: %w", a.Function, device.ErrNotSupported)
+		}
+		function = function.Where(a.Where)
+	}
 	if a.SkipNulls {
 		function = function.SkipNulls()
 	}
