@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op/hostrows"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -47,7 +48,7 @@ func (o hllOf) Result(operands []arrow.DataType) (arrow.DataType, error) {
 	}
 	elements, err := elementsOf(operands[0])
 	if err == nil && !isHashed(elements) {
-		err = fmt.Errorf("values of %v, expected numbers, bools, times or strings: %w", elements, expr.ErrType)
+		err = fmt.Errorf("values of %v, expected numbers, bools, times or strings: %w", render.TypeName(elements), expr.ErrType)
 	}
 	return arrow.BinaryTypes.Binary, err
 }
@@ -56,7 +57,7 @@ func (o hllOf) Result(operands []arrow.DataType) (arrow.DataType, error) {
 func (mergeHLL) Result(operands []arrow.DataType) (arrow.DataType, error) {
 	elements, err := elementsOf(operands[0])
 	if err == nil && elements.ID() != arrow.BINARY {
-		err = fmt.Errorf("values of %v, expected sketches, which are binary: %w", elements, expr.ErrType)
+		err = fmt.Errorf("values of %v, expected sketches, which are binary: %w", render.TypeName(elements), expr.ErrType)
 	}
 	return arrow.BinaryTypes.Binary, err
 }
@@ -64,7 +65,7 @@ func (mergeHLL) Result(operands []arrow.DataType) (arrow.DataType, error) {
 // Result implements expr.Operator.
 func (estimateHLL) Result(operands []arrow.DataType) (arrow.DataType, error) {
 	if operands[0].ID() != arrow.BINARY {
-		return nil, fmt.Errorf("values of %v, expected sketches, which are binary: %w", operands[0], expr.ErrType)
+		return nil, fmt.Errorf("values of %v, expected sketches, which are binary: %w", render.TypeName(operands[0]), expr.ErrType)
 	}
 	return arrow.PrimitiveTypes.Float64, nil
 }
@@ -76,7 +77,7 @@ func elementsOf(t arrow.DataType) (arrow.DataType, error) {
 	case *arrow.LargeListType:
 		return list.Elem(), nil
 	}
-	return nil, fmt.Errorf("of %v, expected a list: %w", t, expr.ErrType)
+	return nil, fmt.Errorf("of %v, expected a list: %w", render.TypeName(t), expr.ErrType)
 }
 
 // Run implements expr.Operator.
