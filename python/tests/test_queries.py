@@ -558,7 +558,7 @@ def test_ranges_of_calendars():
 def test_means_by_time():
     # The example in the documents of Polars' ewm_mean_by, with the mean before in the row without a value. The rows are not in order.
     table = gpuframe.from_columns({"d": [16, 0, 9, 2, 14], "x": [4, 0, 2, 1, -1]}, device="host").with_columns(
-        at=lit(datetime.datetime(2020, 1, 1)) + col("d") * lit(datetime.timedelta(days=1)), x=when(col("x") >= 0).then(col("x")).otherwise(None))
+        at=lit(datetime.datetime(2020, 1, 1)) + col("d") * lit(datetime.timedelta(days=1)), x=gpuframe.when(col("x") >= 0).then(col("x")).otherwise(None))
     means = {name: table.select(x=mean).collect()["x"].tolist() for name, mean in {
         "text": col("x").ewm_mean_by("at", half_life="4d"), "length": col("x").ewm_mean_by("at", half_life=datetime.timedelta(days=4)),
         "number": col("x").ewm_mean_by(col("d"), half_life=4).over(order_by="x")}.items()}
