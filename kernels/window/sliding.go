@@ -18,12 +18,12 @@ type frequencies interface {
 const cancelEvery = 1 << 16
 
 // slide calls visit for each place when its frame is in the frequencies.
-func (p *placedValues) slide(ctx context.Context, of frequencies, visit func(place int)) error {
+func (p *placedValues) slide(ctx context.Context, counts frequencies, visit func(place int)) error {
 	first, end := 0, 0
 	for i := range len(p.heads) - 1 {
 		begin, limit := p.heads[i], p.heads[i+1]
 		for ; first < end; first++ {
-			of.drop(first, true)
+			counts.drop(first, true)
 		}
 		first, end = begin, begin
 		for place := begin; place < limit; place++ {
@@ -33,21 +33,21 @@ func (p *placedValues) slide(ctx context.Context, of frequencies, visit func(pla
 			from, to := p.bounds(place, begin, limit)
 			if from >= end || to <= first { // nothing in common
 				for ; first < end; first++ {
-					of.drop(first, true)
+					counts.drop(first, true)
 				}
 				first, end = from, from
 			}
 			for ; first > from; first-- {
-				of.add(first-1, true)
+				counts.add(first-1, true)
 			}
 			for ; end < to; end++ {
-				of.add(end, false)
+				counts.add(end, false)
 			}
 			for ; first < from; first++ {
-				of.drop(first, true)
+				counts.drop(first, true)
 			}
 			for ; end > to; end-- {
-				of.drop(end-1, false)
+				counts.drop(end-1, false)
 			}
 			visit(place)
 		}

@@ -18,8 +18,8 @@ import (
 const wordsOfMade = 5
 
 // oversized adds operands of the nodes of a program that are computed apart, so that the columns
-// and literals of each kernel fit its arguments. made are the nodes that are computed apart already.
-func oversized(program *exprtree.Program, made map[*exprtree.Node]bool) {
+// and literals of each kernel fit its arguments. apart are the nodes that are computed apart already.
+func oversized(program *exprtree.Program, apart map[*exprtree.Node]bool) {
 	words := 0
 	for _, t := range program.Types {
 		words += wordsOfInput(t)
@@ -34,12 +34,10 @@ func oversized(program *exprtree.Program, made map[*exprtree.Node]bool) {
 	for _, n := range program.Nodes {
 		own := leafSet{}
 		switch {
-		case made[n], n.Op == exprtree.Column:
-			own.add(n, program.Types, made)
-		case n.Op == exprtree.Literal:
-			own.add(n, program.Types, made)
+		case apart[n], n.Op == exprtree.Column, n.Op == exprtree.Literal:
+			own.add(n, program.Types, apart)
 		default:
-			own.ofOperands(n, leaves, program.Types, made)
+			own.ofOperands(n, leaves, program.Types, apart)
 		}
 		leaves[n] = own
 	}
@@ -51,13 +49,13 @@ type leafSet struct {
 	words int
 }
 
-func (s *leafSet) add(n *exprtree.Node, types []arrow.DataType, made map[*exprtree.Node]bool) {
+func (s *leafSet) add(n *exprtree.Node, types []arrow.DataType, apart map[*exprtree.Node]bool) {
 	if _, known := s.nodes[n]; known {
 		return
 	}
 	words := wordsOfMade
 	switch {
-	case made[n]:
+	case apart[n]:
 	case n.Op == exprtree.Column:
 		words = wordsOfInput(types[n.Input])
 	default:
@@ -83,7 +81,7 @@ func (s *leafSet) addAll(others leafSet) {
 
 // ofOperands unites the leaves of the operands of a node. If they are too many, the operands of most words are computed
 // apart until the others fit.
-func (s *leafSet) ofOperands(n *exprtree.Node, leaves map[*exprtree.Node]leafSet, types []arrow.DataType, made map[*exprtree.Node]bool) {
+func (s *leafSet) ofOperands(n *exprtree.Node, leaves map[*exprtree.Node]leafSet, types []arrow.DataType, apart map[*exprtree.Node]bool) {
 	unite := func() {
 		*s = leafSet{}
 		for _, argument := range n.Arguments {
@@ -99,12 +97,12 @@ func (s *leafSet) ofOperands(n *exprtree.Node, leaves map[*exprtree.Node]leafSet
 		if s.words <= mostWords || leaves[argument].words <= wordsOfMade {
 			return
 		}
-		if made[argument] || argument.Op == exprtree.Column || argument.Op == exprtree.Literal {
+		if apart[argument] || argument.Op == exprtree.Column || argument.Op == exprtree.Literal {
 			continue
 		}
-		made[argument] = true
+		apart[argument] = true
 		own := leafSet{}
-		own.add(argument, types, made)
+		own.add(argument, types, apart)
 		leaves[argument] = own
 		unite()
 	}
