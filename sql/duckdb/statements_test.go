@@ -178,7 +178,7 @@ var statements = map[string][]string{
 		"select i, mode(v) over (order by i rows between 2 preceding and current row), count(distinct v) over (order by i rows between 4 preceding and 1 following) from (select i, (i * i) % 3 as v from (select unnest(range(50)) as i))",
 		"select i, mode(v) over (order by i), mode('x' || v) over (partition by i % 2 order by i rows between unbounded preceding and unbounded following) from (select i, (i * i) % 3 as v from (select unnest(range(1, 51)) as i))",
 		"select id, bit_or(x) over w, bit_and(x) over w, bit_xor(k) over w, any_value(x) over w from a window w as (order by id rows between 2 preceding and 1 following)",
-		"select id, arg_max(x, id) over w, arg_min(s, -id) over w, max_by(id, id % 7) over (partition by f order by id rows between 2 preceding and current row) from a where y is not null window w as (order by id rows between 3 preceding and 1 following)",
+		"select id, arg_max(x, id) over w, arg_min(s, -id) over w, max_by(id, -id) over (partition by f order by id rows between 2 preceding and current row) from a where y is not null window w as (order by id rows between 3 preceding and 1 following)",
 	},
 	"frames of months": {
 		"select id, count(*) over (order by d range between interval 1 month preceding and current row) from a", "select id, sum(id) over (partition by k order by d desc range between interval '1 year 2 months' preceding and interval 3 day following) from a",

@@ -95,7 +95,7 @@ func (a Aggregation) buildWindow() (window.Function, error) {
 	function := construct(a)
 	if !a.Where.IsZero() {
 		if a.Properties().KeepsNulls && !a.SkipNulls {
-			return window.Function{}, fmt.Errorf("%s over an ordered window or a frame has a condition: call SkipNulls, or use If in the expression instead of Where: %w", a.Function, device.ErrNotSupported)
+			return window.Function{}, fmt.Errorf("%s over an ordered window or a frame has a condition: use If in the expression instead of Where: %w", a.Function, device.ErrNotSupported)
 		}
 		function = function.Where(a.Where)
 	}
