@@ -43,3 +43,36 @@ func TestManyLiterals(t *testing.T) {
 		require.Equal(t, [][]any{{int64(1000), "n0"}, {int64(1006), "n3"}, {int64(1500), "n250"}, {int64(-1), "none"}}, cells(t, nested))
 	})
 }
+
+// TestLongExpressions has more literals in one expression than the arguments of a kernel: of numbers, of a condition and of
+// an aggregate.
+func TestLongExpressions(t *testing.T) {
+	values := []float64{0, 3, 250, 699}
+	record := floatsByKey(t, values, []bool{true, true, true, false}, []int64{0, 3, 250, 999})
+	k, x := gpuframe.Col("k"), gpuframe.Col("x")
+	const terms = 700
+	sum, condition := k.Mul(2), k.Eq(-1)
+	for i := range terms {
+		sum = sum.Add(k.Add(1000 + i).BitXor(3000 + i))
+		condition = condition.Or(x.Gt(float64(i) - 0.25).And(x.Lt(float64(i) + 0.125).And(k.Ne(2*i + 5))))
+	}
+	var odd []any
+	for i := range 1500 {
+		odd = append(odd, 2*i+1)
+	}
+	total := func(key int64) (total int64) {
+		total = 2 * key
+		for i := range int64(terms) {
+			total += (key + 1000 + i) ^ (3000 + i)
+		}
+		return total
+	}
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		rows := e.Records(nil, record)
+		require.Equal(t, [][]any{{total(0), true}, {total(3), true}, {total(250), true}, {total(999), nil}}, cells(t, rows.Select(sum.As("sum"), condition.As("c"))))
+		require.Equal(t, [][]any{{int64(0)}, {int64(3)}, {int64(250)}}, cells(t, rows.Filter(condition).Select(k)))
+		require.Equal(t, [][]any{{int64(3)}, {int64(999)}}, cells(t, rows.Filter(k.In(odd...)).Select(k)))
+		require.Equal(t, [][]any{{total(0) + total(3) + total(250) + total(999)}}, cells(t, rows.GroupBy().Agg(sum.Sum().As("s"))))
+		require.Equal(t, [][]any{{total(250), int64(1)}}, cells(t, rows.GroupBy(sum.As("key")).Agg(gpuframe.Count().As("n")).Filter(gpuframe.Col("key").Eq(total(250)))))
+	})
+}

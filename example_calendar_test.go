@@ -123,3 +123,39 @@ func ExampleExpr_ParseDuration() {
 	// PT1H5.5S,01:02:05.5,false
 	// ,,true
 }
+
+// The sum of a month up to each day. March 28 and 31 both have frames from the last day of February on.
+func ExampleWindow_Range() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	day := func(month time.Month, day int, value float64) measurement {
+		return measurement{time.Date(2026, month, day, 0, 0, 0, 0, time.UTC), value}
+	}
+	readings := []measurement{day(1, 28, 1), day(1, 31, 2), day(2, 28, 4), day(3, 28, 8), day(3, 31, 16)}
+	at, value := gpuframe.Col("at"), gpuframe.Col("value")
+	month := gpuframe.By().OrderBy(at.Asc()).Range(gpuframe.Every(-1, "month"), 0)
+	show(gpuframe.From(gpu, readings).Select(at.Cast(arrow.FixedWidthTypes.Date32), value, value.Sum().Over(month).As("month")))
+	// Output:
+	// at,value,month
+	// 2026-01-28,1,1
+	// 2026-01-31,2,3
+	// 2026-02-28,4,7
+	// 2026-03-28,8,12
+	// 2026-03-31,16,28
+}
+
+// A mean in which the weight of older values halves each day. The rows need no order.
+func ExampleExpr_ExponentialMeanBy() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	at, value := gpuframe.Col("at"), gpuframe.Col("value")
+	show(gpuframe.From(gpu, exampleReadings()).
+		Select(at.FormatTime("%d %H:%M").As("at"), value, value.ExponentialMeanBy(at, 24*time.Hour).Mul(1000).Round().Div(1000).As("mean")))
+	// Output:
+	// at,value,mean
+	// 27 09:00,2,2
+	// 28 22:30,4,3.323
+	// 28 23:30,8,3.456
+	// 29 21:30,16,9.355
+	// 30 08:00,32,15.279
+}

@@ -109,6 +109,8 @@ func callWith(t require.TestingT, name string, of arrow.DataType, x, y gpuframe.
 		return gpuframe.Correlation(x, y)
 	case "Covariance":
 		return gpuframe.Covariance(x, y)
+	case "ExponentialMeanBy":
+		return x.ExponentialMeanBy(gpuframe.Hash(y), 1)
 	case "Session":
 		if slices.Contains([]arrow.Type{arrow.DATE32, arrow.DATE64, arrow.TIMESTAMP, arrow.TIME32, arrow.TIME64, arrow.DURATION}, of.ID()) {
 			return x.Session(time.Hour)

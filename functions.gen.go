@@ -1313,3 +1313,13 @@ func (e Expr) CumCount() Expr { return e.Count().cumulative() }
 func (e Expr) ExponentialMean(alpha float64) Expr {
 	return aggregate(plan.Aggregation{Function: "exponential_mean", Number: alpha}, e)
 }
+
+// ExponentialMeanBy is the mean of the partition's values up to the row in the order of their
+// times, in which the weight of the mean before halves with each half-life since the value before:
+// a time.Duration, or a number if the times are numbers. It sorts by the times, and rows of one
+// time by the order of Over. A value at the time of the one before it has no weight. Rows without a
+// value or a time do not count and have the mean before them. price.ExponentialMeanBy(ts,
+// time.Hour).Over(By(city)).
+func (e Expr) ExponentialMeanBy(by Expression, halfLife any) Expr {
+	return e.exponentialMeanBy(expressionOf(by), halfLife)
+}

@@ -50,7 +50,9 @@ func (q Query) Filter(conditions ...Expression) Query {
 
 // Require keeps all rows. The run fails if the condition is false or null for one that it reads, with an error that
 // wraps failure: errors.Is and errors.As find it. Operations above Require do not reduce the rows that it checks,
-// except that a run which needs no more rows, as after Head, stops reading.
+// except that a run which needs no more rows, as after Head, stops reading. If failure has the methods Column() string
+// and Of(value string) error, the error is instead that of Of with the value of the column in a row that does not meet
+// the condition.
 func (q Query) Require(condition Expression, failure error) Query {
 	return q.then(bind.Require(arguments([]Expression{condition})[0], failure))
 }

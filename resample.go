@@ -31,10 +31,7 @@ func (q Query) Resample(at Key, every any, by ...Key) Resampled {
 //
 //	readings.Resample(ts, 5*time.Minute).Span(time.Hour).Agg(value.Mean())
 func (r Resampled) Span(span any) Resampled {
-	r.hop.Span = span
-	if c, ok := span.(Calendar); ok {
-		r.hop.Span = c.calendar
-	}
+	r.hop.Span = stepOf(span)
 	return r
 }
 
@@ -62,15 +59,11 @@ func (r Resampled) Label(end string) Resampled {
 // without rows counts are 0 and other aggregates null, also lists: FillNull within the expressions, or
 // FillForward and Interpolate over the keys, fill them. Rows without a time are left out.
 func (r Resampled) Agg(aggregates ...Expression) Query {
-	every := r.every
-	if c, ok := every.(Calendar); ok {
-		every = c.calendar
-	}
-	return r.query.then(bind.Resample(r.at, every, r.hop, r.by, arguments(aggregates)))
+	return r.query.then(bind.Resample(r.at, stepOf(r.every), r.hop, r.by, arguments(aggregates)))
 }
 
-// Calendar is a length of time windows in days, weeks, months, quarters or years, which do not
-// all have the same length: see [Query.Resample]. It is immutable.
+// Calendar is a length of time in days, weeks, months, quarters or years, which do not
+// all have the same length: see [Query.Resample] and [Window.Range]. It is immutable.
 type Calendar struct{ calendar bind.Calendar }
 
 // Every is windows of a number of units: "day", "week", "month", "quarter" or "year". Windows

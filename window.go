@@ -49,9 +49,21 @@ func (w Window) Rows(low, high int64) Window {
 // the current row: By(city).OrderBy(ts).Range(-24*time.Hour, 0) are those of a day. A
 // descending key reverses the sign of the difference. The order has one key, of numbers or times. Bounds are Go numbers, time.Duration, or nil for no
 // limit. A row with a null or NaN key has the rows with the same key.
+//
+// Dates and timestamps also have bounds in steps of a calendar, a [Calendar] or a window.Interval: Range(Every(-1, "month"), 0)
+// are the rows since the same day of the month before, or since the last day of a month that lacks it. Days and months
+// pass in the time zone of the key, unless [Calendar.In] names one.
 func (w Window) Range(low, high any) Window {
-	w.frame = plan.Frame{Kind: plan.RangeFrame, LowOffset: low, HighOffset: high, AtLeast: w.frame.AtLeast}
+	w.frame = plan.Frame{Kind: plan.RangeFrame, LowOffset: stepOf(low), HighOffset: stepOf(high), AtLeast: w.frame.AtLeast}
 	return w
+}
+
+// stepOf returns a length of time, such as a bound of a range, as plans have it.
+func stepOf(x any) any {
+	if c, ok := x.(Calendar); ok {
+		return c.calendar
+	}
+	return x
 }
 
 // AtLeast makes aggregates of frames with fewer values than n null.
@@ -97,6 +109,13 @@ func (e Expr) Over(w Window) Expr {
 func (e Expr) percentChange(n int) Expr {
 	float := e.Cast(arrow.PrimitiveTypes.Float64)
 	return float.Difference(n).Div(float.Lag(n))
+}
+
+// exponentialMeanBy is [Expr.ExponentialMeanBy]. The function has its order, to which Over adds that of the window.
+func (e Expr) exponentialMeanBy(at Expr, halfLife any) Expr {
+	mean := aggregate(plan.Aggregation{Function: "exponential_mean_by", Distance: halfLife}, e, at)
+	mean.tree = bind.InOrder(mean.tree, []bind.Order{at.ordering()})
+	return mean
 }
 
 // cumulative gives aggregates the frame of the rows up to the current one. Over all rows,

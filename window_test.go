@@ -125,7 +125,7 @@ func TestWindowProblems(t *testing.T) {
 	for want, query := range map[string]gpuframe.Query{
 		`row_number() is a window, which has a value`:                       q.GroupBy(city).Agg(gpuframe.RowNumber()),
 		"list with an order, or of an ordered window or a frame, expected ": q.With(qty.List().Over(byQty).As("x")),
-		`use If in the expression instead of Where`:                         q.With(qty.Sum().Where(price.Gt(1)).Over(byQty.Rows(-1, 0)).As("x")),
+		`use If in the expression instead of Where`:                         q.With(qty.First().Where(price.Gt(1)).Over(byQty.Rows(-1, 0)).As("x")),
 		`the frame ends with row -3, before it begins with row 1`:           q.With(qty.Sum().Over(byQty.Rows(1, -3)).As("x")),
 		`0 parts, expected one or more`:                                     q.With(gpuframe.Tile(0).Over(byQty).As("x")),
 		`a frame of a range has 0 order keys, expected one`:                 q.With(qty.Sum().Over(gpuframe.By(city).Range(-1, 0)).As("x")),

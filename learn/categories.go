@@ -69,5 +69,5 @@ func (c Categories) checked(q gpuframe.Query, o CategoryOptions) gpuframe.Query 
 		return q
 	}
 	known := gpuframe.Col(foundColumn).IsValid().Or(gpuframe.Col(c.Column).IsNull())
-	return q.Require(known, fmt.Errorf("learn: column %q has a category that FitLabels or FitOneHot did not see: fit it, or set Unknown to null or category: %w", c.Column, ErrUnknown))
+	return q.Require(known, &unknownCategory{column: c.Column})
 }

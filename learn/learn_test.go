@@ -93,7 +93,7 @@ func TestLabels(t *testing.T) {
 			if o.Unknown == learn.UnknownFails {
 				_, err := applied.Collect(t.Context())
 				require.ErrorIs(t, err, learn.ErrUnknown)
-				require.ErrorContains(t, err, `"City"`)
+				require.ErrorContains(t, err, `column "City" has the category "Bonn", which FitLabels`)
 				continue
 			}
 			codes, shops := column[*int64](t, applied, "City"), column[*int64](t, applied, "Shop")

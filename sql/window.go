@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
@@ -165,8 +166,8 @@ func (t *translation) aggregateOver(s *scope, e *tree.Call, name string) value {
 	if e.OrderBy != nil {
 		t.fail(e.OrderBy, "ORDER BY in an aggregate with OVER is not supported: the window has an order")
 	}
-	if a, _ := aggregateOf(name); e.Distinct && !a.once {
-		t.fail(e, "DISTINCT in an aggregate with OVER is not supported: use a derived table")
+	if a, _ := aggregateOf(name); e.Distinct && !a.once && name != "count" {
+		t.fail(e, "DISTINCT in %s with OVER is not supported: use a derived table", name)
 	}
 	return t.aggregateValue(s, t.withoutFilter(e, name))
 }
@@ -333,12 +334,16 @@ func (t *translation) distance(s *scope, key value, b tree.Bound) any {
 	switch {
 	case isTemporal(key):
 		parts := v.interval
-		if parts == nil || parts.months.constant != nil || len(v.uses) > 0 {
-			t.fail(b.Offset, "the offset of a frame of times is a literal interval of days or shorter parts")
+		if parts == nil || len(v.uses) > 0 {
+			t.fail(b.Offset, "the offset of a frame of times is a literal interval")
 		}
+		months, _ := parts.months.constant.(int64)
 		days, _ := parts.days.constant.(int64)
 		microseconds, _ := parts.microseconds.constant.(int64)
-		return time.Duration(sign) * (time.Duration(days)*24*time.Hour + time.Duration(microseconds)*time.Microsecond)
+		if months < 0 || days < 0 || microseconds < 0 {
+			t.fail(b.Offset, "the offset of a frame is negative")
+		}
+		return window.Interval{Months: sign * int(months), Days: sign * int(days), Duration: time.Duration(sign) * time.Duration(microseconds) * time.Microsecond}
 	case isInteger(key.dataType):
 		n := t.whole(b.Offset, v, "the offset of a frame of integers")
 		if n < 0 {

@@ -65,7 +65,7 @@ date '2026-01-31', timestamp '2026-01-31 12:30:00', 15 minute.
 A name with other characters than letters, digits and _ is in backticks, a text in single
 or double quotes. Aggregates take "where (condition)" and "over (keys)" behind them, and
 windows an order and a frame: "over (origin order by date rows -6 to 0)", or
-"range -7 day to 0 day". "first(delay order by date desc)" reads the rows in an order.
+"range -7 day to 0 day", "range -1 month in 'Europe/Oslo' to 0". "first(delay order by date desc)" reads the rows in an order.
 Behind first, last, nth, lag, lead and list, "skip nulls" leaves out rows without a value.
 
 Verbs have other names too: ` + verbAliases() + `.

@@ -116,8 +116,8 @@ func (e Expr) Count(x Expr) Expr { return make2(count, e, x) }
 // equals e but one of them is null (nil), as in SQL. In of no values is false.
 //
 // Values of numbers, times and bools are looked up by a binary search, strings are
-// compared one after the other. A program holds about 400 numbers, or as many words of
-// eight bytes of strings: join with a table of the values if there are more.
+// compared one after the other. A kernel holds about 400 numbers, or as many words of
+// eight bytes of strings, and more take several kernels: a join with a table of the values is faster.
 func (e Expr) In(values ...any) Expr {
 	arguments := []Expr{e}
 	for _, value := range elements(values) {

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
@@ -53,7 +54,7 @@ func (c concat) Result(operands []arrow.DataType) (arrow.DataType, error) {
 	first := c.element(operands[0])
 	for _, t := range operands[1:] {
 		if other := c.element(t); !arrow.TypeEqual(first, other) {
-			return nil, fmt.Errorf("the elements are %v and %v, expected one type: use Cast: %w", first, other, expr.ErrType)
+			return nil, fmt.Errorf("the elements are %v and %v, expected one type: use Cast: %w", render.TypeName(first), render.TypeName(other), expr.ErrType)
 		}
 	}
 	return arrow.ListOf(first), nil

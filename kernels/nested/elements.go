@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -132,7 +133,7 @@ func (o onElementsOperator) Result(operands []arrow.DataType) (arrow.DataType, e
 	case !o.filters:
 		return listOf(operands[0], t)
 	case t.ID() != arrow.BOOL:
-		return nil, fmt.Errorf("the condition on elements is %v, expected a bool: %w", t, expr.ErrType)
+		return nil, fmt.Errorf("the condition on elements is %v, expected a bool: %w", render.TypeName(t), expr.ErrType)
 	}
 	return listLike(operands[0])
 }

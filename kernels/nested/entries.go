@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -43,7 +44,7 @@ func (mapping) Result(operands []arrow.DataType) (arrow.DataType, error) {
 			return arrow.MapOf(structure.Field(0).Type, structure.Field(1).Type), nil
 		}
 	}
-	return nil, fmt.Errorf("%v, expected a list of structs of the fields key and value: %w", operands[0], expr.ErrType)
+	return nil, fmt.Errorf("%v, expected a list of structs of the fields key and value: %w", render.TypeName(operands[0]), expr.ErrType)
 }
 
 func (m mapping) Run(_ context.Context, operands []*column.Column, _ kernels.Options) (*column.Column, error) {
@@ -75,7 +76,7 @@ func (entries) Name() string { return "map_entries" }
 func (entries) Result(operands []arrow.DataType) (arrow.DataType, error) {
 	m, ok := layout.Storage(operands[0]).(*arrow.MapType)
 	if !ok {
-		return nil, fmt.Errorf("%v is no map: %w", operands[0], expr.ErrType)
+		return nil, fmt.Errorf("%v is no map: %w", render.TypeName(operands[0]), expr.ErrType)
 	}
 	return arrow.ListOf(arrow.StructOf(
 		arrow.Field{Name: keyName, Type: m.KeyType(), Nullable: true}, arrow.Field{Name: valueName, Type: m.ItemType(), Nullable: true},

@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
@@ -73,7 +74,7 @@ func (f fold) Result(operands []arrow.DataType) (arrow.DataType, error) {
 	}
 	t := f.result(element.Type)
 	if t == nil {
-		return nil, fmt.Errorf("no %v of lists of %v: %w", f.function, element.Type, expr.ErrType)
+		return nil, fmt.Errorf("no %v of lists of %v: %w", f.function, render.TypeName(element.Type), expr.ErrType)
 	}
 	return t, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -42,7 +43,7 @@ func (join) Result(operands []arrow.DataType) (arrow.DataType, error) {
 	case arrow.STRING, arrow.LARGE_STRING, arrow.BINARY, arrow.LARGE_BINARY:
 		return element.Type, nil
 	}
-	return nil, fmt.Errorf("the elements are %v, expected strings: %w", element.Type, expr.ErrType)
+	return nil, fmt.Errorf("the elements are %v, expected strings: %w", render.TypeName(element.Type), expr.ErrType)
 }
 
 func (join) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -40,7 +41,7 @@ func elementsOf(t arrow.DataType) (arrow.Field, error) {
 	if list, ok := layout.Storage(t).(arrow.ListLikeType); ok {
 		return list.ElemField(), nil
 	}
-	return arrow.Field{}, fmt.Errorf("%v is no list: %w", t, expr.ErrType)
+	return arrow.Field{}, fmt.Errorf("%v is no list: %w", render.TypeName(t), expr.ErrType)
 }
 
 // listsOf returns a column as lists.

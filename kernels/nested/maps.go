@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -27,7 +28,7 @@ func (lookup) Name() string { return "map_lookup" }
 func (l lookup) Result(operands []arrow.DataType) (arrow.DataType, error) {
 	mapType, ok := layout.Storage(operands[0]).(*arrow.MapType)
 	if !ok {
-		return nil, fmt.Errorf("%v is no map: %w", operands[0], expr.ErrType)
+		return nil, fmt.Errorf("%v is no map: %w", render.TypeName(operands[0]), expr.ErrType)
 	}
 	_, _, err := l.test().Type(elementSchema(mapType.KeyType()))
 	return mapType.ItemType(), err

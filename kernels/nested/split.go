@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/strategy"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/internal/text/textrows"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -42,7 +43,7 @@ func (s split) Result(operands []arrow.DataType) (arrow.DataType, error) {
 	case arrow.STRING, arrow.BINARY, arrow.LARGE_STRING, arrow.LARGE_BINARY:
 		return arrow.ListOf(t), nil
 	}
-	return nil, fmt.Errorf("%v is no string: %w", t, expr.ErrType)
+	return nil, fmt.Errorf("%v is no string: %w", render.TypeName(t), expr.ErrType)
 }
 
 func (s split) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/names"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -38,7 +39,7 @@ func (f field) Name() string { return fmt.Sprintf("field[%s]", f.name) }
 func (f field) find(t arrow.DataType) (int, arrow.Field, error) {
 	structure, ok := layout.Storage(t).(*arrow.StructType)
 	if !ok {
-		return 0, arrow.Field{}, fmt.Errorf("%v is no struct: %w", t, expr.ErrType)
+		return 0, arrow.Field{}, fmt.Errorf("%v is no struct: %w", render.TypeName(t), expr.ErrType)
 	}
 	var known []string
 	for i, each := range structure.Fields() {

@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -35,7 +36,7 @@ func (take) Result(operands []arrow.DataType) (arrow.DataType, error) {
 		return nil, err
 	}
 	if !arrow.IsInteger(position.Type.ID()) {
-		return nil, fmt.Errorf("the positions are %v, expected integers: %w", position.Type, expr.ErrType)
+		return nil, fmt.Errorf("the positions are %v, expected integers: %w", render.TypeName(position.Type), expr.ErrType)
 	}
 	return listOf(operands[1], element.Type)
 }

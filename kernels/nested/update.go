@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -30,7 +31,7 @@ func (w withField) Name() string { return fmt.Sprintf("with_field[%s]", w.name) 
 func (w withField) fields(operands []arrow.DataType) (list []arrow.Field, at int, err error) {
 	structure, ok := layout.Storage(operands[0]).(*arrow.StructType)
 	if !ok {
-		return nil, 0, fmt.Errorf("%v is no struct: %w", operands[0], expr.ErrType)
+		return nil, 0, fmt.Errorf("%v is no struct: %w", render.TypeName(operands[0]), expr.ErrType)
 	}
 	list = slices.Clone(structure.Fields())
 	changed := arrow.Field{Name: w.name, Type: operands[1], Nullable: true}

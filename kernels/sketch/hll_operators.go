@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -44,7 +45,7 @@ func (o hllOf) Result(operands []arrow.DataType) (arrow.DataType, error) {
 	}
 	elements, err := elementsOf(operands[0])
 	if err == nil && !isHashed(elements) {
-		err = fmt.Errorf("values of %v, expected numbers, bools, times or strings: %w", elements, expr.ErrType)
+		err = fmt.Errorf("values of %v, expected numbers, bools, times or strings: %w", render.TypeName(elements), expr.ErrType)
 	}
 	return arrow.BinaryTypes.Binary, err
 }

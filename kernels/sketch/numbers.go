@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -15,7 +16,7 @@ func requireOrdered(t arrow.DataType) error {
 	case id == arrow.FLOAT32, id == arrow.FLOAT64, id == arrow.DECIMAL128, arrow.IsInteger(id), isTime(t), isText(t):
 		return nil
 	}
-	return fmt.Errorf("values of %v, expected numbers, decimals, times or strings: %w", t, expr.ErrType)
+	return fmt.Errorf("values of %v, expected numbers, decimals, times or strings: %w", render.TypeName(t), expr.ErrType)
 }
 
 // numberOf returns a function that returns a number as float64.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op/hostrows"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -21,13 +22,13 @@ func elementsOf(t arrow.DataType) (arrow.DataType, error) {
 	case *arrow.LargeListType:
 		return list.Elem(), nil
 	}
-	return nil, fmt.Errorf("of %v, expected a list: %w", t, expr.ErrType)
+	return nil, fmt.Errorf("of %v, expected a list: %w", render.TypeName(t), expr.ErrType)
 }
 
 // requireSketch refuses values of other types than sketches have.
 func requireSketch(t arrow.DataType) error {
 	if t.ID() != arrow.BINARY {
-		return fmt.Errorf("values of %v, expected sketches, which are binary: %w", t, expr.ErrType)
+		return fmt.Errorf("values of %v, expected sketches, which are binary: %w", render.TypeName(t), expr.ErrType)
 	}
 	return nil
 }

@@ -141,12 +141,14 @@ func (a *arrangement) headsOf(call *op.Call, runs *order.Runs) (*heads, error) {
 	return h, a.finishHeads(call, h)
 }
 
-// begin begins a call that reads columns of the table. The first is of a fixed width, or is
-// nil.
-func (a *arrangement) begin(value *column.Column) (op.Call, op.View, error) {
+// begin begins a call that reads columns with the rows of the table, and returns the first one. Columns that are nil are
+// left out.
+func (a *arrangement) begin(columns ...*column.Column) (op.Call, op.View, error) {
 	var inputs []*column.Column
-	if value != nil {
-		inputs = append(inputs, value)
+	for _, c := range columns {
+		if c != nil {
+			inputs = append(inputs, c)
+		}
 	}
 	call, err := op.Begin(a.ctx, a.options, inputs...)
 	if err != nil {
@@ -162,9 +164,10 @@ func (a *arrangement) begin(value *column.Column) (op.Call, op.View, error) {
 			return call, op.View{}, err
 		}
 	}
-	if value == nil {
+	if len(inputs) == 0 {
 		return call, op.View{}, nil
 	}
+	value := inputs[0]
 	if _, fixed := column.ElementBytes(value.Type()); fixed {
 		in, err := call.View(value)
 		return call, in, err
@@ -177,7 +180,9 @@ func (a *arrangement) begin(value *column.Column) (op.Call, op.View, error) {
 }
 
 // value returns the column of a function's expression, with a reference for the caller.
-func (a *arrangement) value(f Function) (*column.Column, error) { return a.evaluate(f.value) }
+func (a *arrangement) value(f Function) (*column.Column, error) {
+	return a.evaluate(f.conditional(f.value, a.table.Schema()))
+}
 
 func (a *arrangement) evaluate(e expr.Expr) (*column.Column, error) {
 	if name, ok := e.Column(); ok {

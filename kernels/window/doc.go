@@ -16,12 +16,16 @@
 //	Sum                                    integers              int64, uint64; null on overflow
 //	                                       floats, durations     float64, the same
 //	Product                                integers, floats      int64, uint64 (wrap), float64
+//	BitOr, BitXor                          integers             the same
 //	Mean, Variance, StdDev                 integers, floats      float64
 //	Sum, Mean                              decimals              of 38 digits, of four more digits
 //	Median, Quantile                       integers, floats      float64
 //	Min, Max                               types with an order   the same
 //	Count, CountAll                        all types             int64
+//	CountDistinct                          types with an order   int64
+//	Mode                                   types with an order   the same
 //	ExponentialMean                        integers, floats      float64
+//	ExponentialMeanBy                      also decimals         float64
 //
 // Nulls are skipped, and a function without values is null; counts are not. Lag, Lead, First,
 // Last and Nth take rows with nulls too, unless SkipNulls is set. AtLeast sets the number of
@@ -48,7 +52,8 @@
 // in the table. Quantiles of frames that fit a block are found in a wavelet matrix of the
 // ranks of its values, in a time that does not depend on the length. Sums of decimals are
 // four folds of integers, one for each word of 32 bits, and means count the values too: 36 or
-// 44 bytes of scratch memory for each row.
+// 44 bytes of scratch memory for each row. CountDistinct and Mode are computed on the host, by the
+// frequencies of values in a frame whose ends move from row to row.
 //
 // # Operators of one column
 //

@@ -46,6 +46,7 @@ var entries = kernelset.Entries{
 	"over_scan_integers":         "over",
 	"over_scan_integers_carries": "over",
 	"over_scan_integers_tiles":   "over",
+	"over_scan_linear":           "over",
 	"over_scan_tiles":            "over",
 	"over_shift_128":             "over",
 	"over_shift_16":              "over",

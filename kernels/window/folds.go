@@ -99,6 +99,11 @@ func (f Function) folding(t, result arrow.DataType) (folding, writing) {
 		if isFloat {
 			by.fold = foldFloatProduct
 		}
+	case orOf, xorOf:
+		by.fold, to.result, to.bytes = foldOr, resultWord, format.Bytes
+		if f.kind == xorOf {
+			by.fold = foldXor
+		}
 	case minimumOf, maximumOf:
 		by.fold, by.flip, to.result, to.bytes = foldLeast, f.kind == maximumOf, resultKey, format.Bytes
 	case varianceOf, deviationOf:
@@ -193,8 +198,12 @@ func (a *arrangement) scanning(in op.View, by folding, whole bool, w deviceWriti
 
 // scan folds the rows of each partition up to each row or, with the memory of presence,
 // counts the values. whole ignores the partitions.
-func (a *arrangement) scan(call *op.Call, in op.View, by folding, whole bool, w deviceWriting, p presence) (err error) {
-	s := a.scanning(in, by, whole, w, p)
+func (a *arrangement) scan(call *op.Call, in op.View, by folding, whole bool, w deviceWriting, p presence) error {
+	return a.scanWith(call, by, a.scanning(in, by, whole, w, p))
+}
+
+// scanWith runs the kernels of a scan.
+func (a *arrangement) scanWith(call *op.Call, by folding, s scanning) (err error) {
 	count := tilesOf(a.rows, scanRows)
 	groups := tilesOf(count, overThreads)
 	var tiles, carries memory.Slice[uint8]
@@ -340,7 +349,7 @@ func (a *arrangement) rollLong(call *op.Call, in op.View, by folding, w deviceWr
 }
 
 // rangesOf finds the frames of a range of the values of a key.
-func (a *arrangement) rangesOf(call *op.Call, in op.View, o offsets) (*framing, error) {
+func (a *arrangement) rangesOf(call *op.Call, r ranging) (*framing, error) {
 	if a.rows == 0 {
 		return &framing{}, nil
 	}
@@ -359,9 +368,9 @@ func (a *arrangement) rangesOf(call *op.Call, in op.View, o offsets) (*framing, 
 	switch {
 	case err != nil:
 	case call.OnHost():
-		err = a.rangesOnHost(in, o, f)
+		err = a.rangesOnHost(r, f)
 	default:
-		err = a.rangesOnDevice(call, in, o, f, extents)
+		err = a.rangesOnDevice(call, r, f, extents)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the frames: %w", errors.Join(err, block.Release()))
@@ -369,13 +378,14 @@ func (a *arrangement) rangesOf(call *op.Call, in op.View, o offsets) (*framing, 
 	return f, nil
 }
 
-func (a *arrangement) rangesOnDevice(call *op.Call, in op.View, o offsets, f *framing, extents memory.Slice[uint64]) error {
+func (a *arrangement) rangesOnDevice(call *op.Call, r ranging, f *framing, extents memory.Slice[uint64]) error {
 	if err := extents.AsBytes().Fill(call.Stream, 0); err != nil {
 		return err
 	}
 	by := rangesLayout{
-		key: layoutOf(in), low: o.low, high: o.high, format: formatCode(o.format), unbounded: kernelset.Flag(o.noLow) | kernelset.Flag(o.noHigh)<<1,
-		descending: kernelset.Flag(o.descending), nullsFirst: kernelset.Flag(o.nullsUp),
+		key: layoutOf(r.key), lows: layoutOf(r.lows), highs: layoutOf(r.highs), low: r.low, high: r.high, format: formatCode(r.format),
+		unbounded:  kernelset.Flag(r.noLow) | kernelset.Flag(r.noHigh)<<1,
+		descending: kernelset.Flag(r.descending), nullsFirst: kernelset.Flag(r.nullsUp), behind: r.behind(),
 	}
 	if err := a.launch(call, "over_ranges", a.argument(), by.asArgument(), f.lows, f.highs, extents); err != nil {
 		return err

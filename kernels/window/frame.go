@@ -9,9 +9,12 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/keys/numbers"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/memory"
@@ -70,10 +73,12 @@ func (f Frame) String() string {
 // offsets are the bounds of a range in the units of a key.
 type offsets struct {
 	// low and high are integers, or the bits of floats.
-	low, high           uint64
-	noLow, noHigh       bool
-	format              numbers.Type
-	descending, nullsUp bool
+	low, high     uint64
+	noLow, noHigh bool
+	// lowInterval and highInterval are the bounds in steps of a calendar, or nil.
+	lowInterval, highInterval *Interval
+	format                    numbers.Type
+	descending, nullsUp       bool
 }
 
 // offsets returns the bounds of a range.
@@ -91,11 +96,30 @@ func (f Frame) offsets(schema *arrow.Schema, windows Windows) (offsets, error) {
 	if o.format, ok = numbers.TypeOf(t); !ok || t.ID() == arrow.INTERVAL_MONTHS {
 		return o, fmt.Errorf("the order key of a range: %w", layout.Refuse(t, "numbers, dates, times, timestamps or durations", device.ErrNotSupported))
 	}
-	if o.low, err = offsetIn(f.lowOffset, t, o.format); err != nil {
+	if o.low, o.lowInterval, err = boundIn(f.lowOffset, t, o.format); err != nil {
 		return o, err
 	}
-	o.high, err = offsetIn(f.highOffset, t, o.format)
+	o.high, o.highInterval, err = boundIn(f.highOffset, t, o.format)
 	return o, err
+}
+
+// boundIn returns an offset in the unit of a key's type, or an interval of a calendar.
+func boundIn(x any, t arrow.DataType, format numbers.Type) (uint64, *Interval, error) {
+	if calendar, ok := x.(interval); ok {
+		parts, err := calendar.Interval()
+		if err != nil {
+			return 0, nil, fmt.Errorf("the offset of a range: %w", err)
+		}
+		if err := parts.check(t); err != nil {
+			return 0, nil, err
+		}
+		if !parts.hasOneLength(t) {
+			return 0, &parts, nil
+		}
+		x = parts.length()
+	}
+	offset, err := offsetIn(x, t, format)
+	return offset, nil, err
 }
 
 // keyType returns the type of a key's values.
@@ -207,7 +231,7 @@ func (a *arrangement) framed(f Function) (*framing, error) {
 }
 
 // ranges finds the frames of a range.
-func (a *arrangement) ranges(o offsets) (*framing, error) {
+func (a *arrangement) ranges(o offsets) (f *framing, err error) {
 	if a.capacity == 0 {
 		return &framing{}, nil
 	}
@@ -215,15 +239,37 @@ func (a *arrangement) ranges(o offsets) (*framing, error) {
 	if err != nil {
 		return nil, err
 	}
-	call, in, err := a.begin(key)
-	var f *framing
-	if err == nil {
-		f, err = a.rangesOf(&call, in, o)
+	columns := []*column.Column{key}
+	defer func() {
+		if err = errors.Join(err, release.All(columns)); err != nil {
+			f, err = nil, errors.Join(err, f.release())
+		}
+	}()
+	if columns, err = a.withBounds(columns, o); err != nil {
+		return nil, err
 	}
-	if err = errors.Join(err, key.Release()); err != nil {
-		return nil, errors.Join(err, f.release())
+	call, in, err := a.begin(columns...)
+	if err != nil {
+		return nil, err
 	}
-	return f, nil
+	r := ranging{offsets: o, key: in}
+	for i, bounds := range []*op.View{&r.lows, &r.highs} {
+		if columns[1+i] == nil {
+			continue
+		}
+		if *bounds, err = call.View(columns[1+i]); err != nil {
+			return nil, err
+		}
+	}
+	return a.rangesOf(&call, r)
+}
+
+// ranging is the ranges of a key.
+type ranging struct {
+	offsets
+	key op.View
+	// lows and highs are the bounds of each row in steps of a calendar, or have no column.
+	lows, highs op.View
 }
 
 // Frame returns the function's frame, for messages.

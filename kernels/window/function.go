@@ -3,6 +3,7 @@ package window
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -18,12 +19,19 @@ import (
 type Function struct {
 	kind  functionKind
 	value expr.Expr
+	// others are further expressions of CountDistinct.
+	others []expr.Expr
+	// by are the times of ExponentialMeanBy.
+	by       expr.Expr
+	halfLife any
 	// number is the number of tiles, an offset, a place in the frame, or degrees of freedom.
 	number int64
 	// fraction is a quantile, or the weight of the current row.
 	fraction  float64
 	frame     Frame
 	skipNulls bool
+	// where is a condition on the rows, or the zero Expr.
+	where expr.Expr
 	// least is the least number of values, or zero for one.
 	least int64
 }
@@ -46,6 +54,8 @@ const (
 	picks // functions below are values of one row
 	sumOf
 	productOf
+	orOf
+	xorOf
 	minimumOf
 	maximumOf
 	meanOf
@@ -54,14 +64,17 @@ const (
 	varianceOf
 	deviationOf
 	quantileOf
+	distinctOf
+	modeOf
 	exponentialMean
+	exponentialMeanBy
 )
 
 var kindNames = [...]string{
 	noFunction: "none", rowNumber: "row_number", rank: "rank", denseRank: "dense_rank", percentRank: "percent_rank",
 	cumulativeDistribution: "cume_dist", tiles: "ntile", shift: "shift", first: "first", last: "last", nth: "nth", sumOf: "sum",
-	productOf: "product", minimumOf: "min", maximumOf: "max", meanOf: "mean", countOf: "count", countRows: "count_all",
-	varianceOf: "variance", deviationOf: "stddev", quantileOf: "quantile", exponentialMean: "exponential_mean",
+	productOf: "product", orOf: "bitwise_or", xorOf: "bitwise_xor", minimumOf: "min", maximumOf: "max", meanOf: "mean", countOf: "count", countRows: "count_all",
+	varianceOf: "variance", deviationOf: "stddev", quantileOf: "quantile", distinctOf: "count_distinct", modeOf: "mode", exponentialMean: "exponential_mean", exponentialMeanBy: "exponential_mean_by",
 }
 
 // RowNumber is the number of the row in its partition, from 1.
@@ -108,6 +121,12 @@ func Sum(e expr.Expr) Function { return Function{kind: sumOf, value: e} }
 
 // Product is the product of the frame's values. That of integers wraps around.
 func Product(e expr.Expr) Function { return Function{kind: productOf, value: e} }
+
+// BitOr is the bits that one of the frame's values, integers, has.
+func BitOr(e expr.Expr) Function { return Function{kind: orOf, value: e} }
+
+// BitXor is the bits that an odd number of the frame's values, integers, has.
+func BitXor(e expr.Expr) Function { return Function{kind: xorOf, value: e} }
 
 // Min is the least of the frame's values, of any type that has an order. Values that are not
 // numbers or times are sorted first.
@@ -156,7 +175,7 @@ func ExponentialMean(e expr.Expr, alpha float64) Function {
 
 // Rows sets the frame to rows relative to the current one: Rows(-6, 0) are the row and the
 // six before it. The default frame is the whole partition. The functions of places, Lag,
-// Lead and ExponentialMean have no frame.
+// Lead and the exponential means have no frame.
 func (f Function) Rows(low, high int64) Function {
 	f.frame = Frame{kind: rowsFrame, low: low, high: high}
 	return f
@@ -166,7 +185,7 @@ func (f Function) Rows(low, high int64) Function {
 // keys from key + low to key + high, where key is that of the current row; with a descending
 // key those from key - low down to key - high. The frame of a row with a null or NaN key is
 // its peers. Offsets are Go integers, floats for keys that are floats, or a time.Duration
-// for temporal keys; nil is no limit.
+// for temporal keys, or an [Interval] for dates and timestamps; nil is no limit.
 func (f Function) Range(low, high any) Function {
 	f.frame = Frame{kind: rangeFrame, lowOffset: low, highOffset: high}
 	return f
@@ -175,6 +194,13 @@ func (f Function) Range(low, high any) Function {
 // SkipNulls makes First, Last, Nth, Lag and Lead skip rows in which the value is null.
 func (f Function) SkipNulls() Function {
 	f.skipNulls = true
+	return f
+}
+
+// Where leaves out the rows in which a condition is not true, as if the value were null there. It is
+// for functions that skip nulls.
+func (f Function) Where(condition expr.Expr) Function {
+	f.where = condition
 	return f
 }
 
@@ -198,6 +224,12 @@ func (f Function) String() string {
 		arguments = append(arguments, fmt.Sprint(f.number+1))
 	case quantileOf, exponentialMean:
 		arguments = append(arguments, fmt.Sprint(f.fraction))
+	case distinctOf:
+		for _, e := range f.others {
+			arguments = append(arguments, e.String())
+		}
+	case exponentialMeanBy:
+		arguments = append(arguments, f.by.String(), fmt.Sprint(f.halfLife))
 	}
 	text := kindNames[f.kind] + "(" + strings.Join(arguments, ", ") + ")"
 	if f.frame.kind != wholePartition {
@@ -206,11 +238,14 @@ func (f Function) String() string {
 	if f.skipNulls {
 		text += " skip nulls"
 	}
+	if !f.where.IsZero() {
+		text += " where " + f.where.String()
+	}
 	return text
 }
 
 // isFramed reports whether the function has a frame.
-func (f Function) isFramed() bool { return f.kind > shift && f.kind != exponentialMean }
+func (f Function) isFramed() bool { return f.kind > shift && f.kind < exponentialMean }
 
 // Type returns the type of the function's values for tables of a schema. It computes
 // nothing, so that a planner can check a function before there is a table.
@@ -234,11 +269,50 @@ func (f Function) Type(schema *arrow.Schema, windows Windows) (arrow.DataType, e
 	case rowNumber, rank, denseRank, tiles, countRows:
 		return arrow.PrimitiveTypes.Int64, nil
 	}
-	t, _, err := f.value.Type(schema)
+	t, _, err := f.conditional(f.value, schema).Type(schema)
+	if err == nil && !f.where.IsZero() {
+		_, _, err = expr.If(f.where, expr.Lit(true), expr.Lit(false)).Type(schema)
+	}
 	if err != nil {
 		return nil, err
 	}
+	switch f.kind {
+	case exponentialMeanBy:
+		return f.decayType(schema, t)
+	case distinctOf:
+		for _, e := range f.others {
+			other, _, err := e.Type(schema)
+			if err != nil {
+				return nil, err
+			}
+			if _, err := f.typeOf(other); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return f.typeOf(t)
+}
+
+// conditional is an expression with nulls in rows that do not meet the condition. Extremes of nested types, of which
+// there is no null literal, have it for their ranks.
+func (f Function) conditional(e expr.Expr, schema *arrow.Schema) expr.Expr {
+	if f.where.IsZero() || f.hasConditionOfRanks(schema) {
+		return e
+	}
+	return expr.If(f.where, e, expr.Lit(nil))
+}
+
+// hasConditionOfRanks reports whether the condition decides about the ranks of values.
+func (f Function) hasConditionOfRanks(schema *arrow.Schema) bool {
+	if f.where.IsZero() || f.kind != minimumOf && f.kind != maximumOf {
+		return false
+	}
+	t, _, err := f.value.Type(schema)
+	if err != nil {
+		return false
+	}
+	_, isNested := t.(arrow.NestedType)
+	return isNested
 }
 
 // typeOf returns the type of the result for values of a type.
@@ -250,9 +324,18 @@ func (f Function) typeOf(t arrow.DataType) (arrow.DataType, error) {
 		return t, nil
 	case countOf:
 		return arrow.PrimitiveTypes.Int64, nil
-	case minimumOf, maximumOf:
+	case distinctOf, minimumOf, maximumOf, modeOf:
 		if err := rowkey.Check(t, 0); err != nil {
 			return nil, layout.Refuse(t, "a type whose values have an order", device.ErrNotSupported)
+		}
+		if f.kind == distinctOf {
+			return arrow.PrimitiveTypes.Int64, nil
+		}
+		return t, nil
+	}
+	if f.kind == orOf || f.kind == xorOf {
+		if !isNumber || stored.class == layout.Float || isDuration {
+			return nil, layout.Refuse(t, "integers", device.ErrNotSupported)
 		}
 		return t, nil
 	}
@@ -281,6 +364,10 @@ func (f Function) check() error {
 		return invalid("the zero Function, expected the result of a constructor such as RowNumber")
 	case f.kind > ranks && f.value.IsZero():
 		return invalid("the expression is the zero Expr")
+	case slices.ContainsFunc(f.others, expr.Expr.IsZero):
+		return invalid("a further expression is the zero Expr")
+	case f.kind == exponentialMeanBy && f.by.IsZero():
+		return invalid("the times are the zero Expr")
 	case f.kind == tiles && f.number < 1:
 		return invalid("%d parts, expected one or more", f.number)
 	case f.kind == nth && f.number < 0:
@@ -295,6 +382,8 @@ func (f Function) check() error {
 		return invalid("%s has no frame: leave out Rows and Range", kindNames[f.kind])
 	case f.frame.kind == rowsFrame && f.frame.low > f.frame.high:
 		return invalid("the frame ends with row %d, before it begins with row %d", f.frame.high, f.frame.low)
+	case !f.where.IsZero() && (f.kind < ranks || f.kind < picks && !f.skipNulls):
+		return invalid("%s counts rows without a value: call SkipNulls, or leave out Where", kindNames[f.kind])
 	case f.skipNulls && !(f.kind > ranks && f.kind < picks):
 		return invalid("%s always skips nulls, or has no values: leave out SkipNulls", kindNames[f.kind])
 	case f.least < 0 || f.least > math.MaxUint32:

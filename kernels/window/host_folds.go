@@ -19,9 +19,11 @@ type hostFold struct {
 	hostRows
 	frame  hostFrame
 	values hostValues
-	by     folding
-	to     writing
-	out    op.HostBuffers
+	// factors are those of foldLinear, by row.
+	factors []uint64
+	by      folding
+	to      writing
+	out     op.HostBuffers
 	// valid is the bitmap of the result in words, which goroutines share.
 	valid []uint32
 }
@@ -132,7 +134,11 @@ func (h *hostFold) scan() error {
 
 // at returns the state of a place.
 func (h *hostFold) at(place int) state {
-	s := h.values.state(h.by, h.row(place))
+	row := h.row(place)
+	s := h.values.state(h.by, row)
+	if h.factors != nil {
+		s.b = h.factors[row]
+	}
 	s.head = h.isHead(place)
 	return s
 }
@@ -258,15 +264,25 @@ func quantileKey(x float64) uint64 {
 }
 
 // rangesOnHost finds the frames of a range: see over_ranges.
-func (a *arrangement) rangesOnHost(in op.View, o offsets, f *framing) error {
+func (a *arrangement) rangesOnHost(by ranging, f *framing) error {
 	h, err := a.host()
-	values, valuesErr := newHostValues(in, o.format)
+	values, valuesErr := newHostValues(by.key, by.format)
 	lows, lowsErr := f.lows.Host()
 	highs, highsErr := f.highs.Host()
 	if err := errors.Join(err, valuesErr, lowsErr, highsErr); err != nil {
 		return err
 	}
-	r := hostRanges{offsets: o, hostRows: h, values: values}
+	r := hostRanges{offsets: by.offsets, hostRows: h, values: values}
+	for i, bounds := range []op.View{by.lows, by.highs} {
+		if bounds.Column == nil {
+			continue
+		}
+		each, err := newHostValues(bounds, by.format)
+		if err != nil {
+			return err
+		}
+		r.ends[i] = &each
+	}
 	count := parallel.Parts(h.n)
 	extents := make([][3]int, count)
 	err = parallel.Run(a.ctx, h.n, count, func(part, begin, end int) {
@@ -288,6 +304,8 @@ type hostRanges struct {
 	offsets
 	hostRows
 	values hostValues
+	// ends are the bounds of each row, low and high, or nil.
+	ends [2]*hostValues
 }
 
 // bounds returns the places of the frame of a place.
@@ -339,9 +357,12 @@ func (r *hostRanges) before(element, row int, above bool) bool {
 	if !r.values.IsValid(element) {
 		return r.nullsUp
 	}
-	offset := r.low
+	offset, end := r.low, 0
 	if above {
-		offset = r.high
+		offset, end = r.high, 1
+	}
+	if bounds := r.ends[end]; bounds != nil {
+		return r.beforeBound(bounds, element, row, end)
 	}
 	if r.format.Class == numbers.Float {
 		return r.beforeFloat(asReal(r.values.words(element), r.format), asReal(r.values.words(row), r.format), math.Float64frombits(offset), above)
@@ -369,6 +390,18 @@ func (r *hostRanges) before(element, row int, above bool) bool {
 		return x-y <= uint64(bound)
 	}
 	return x-y < uint64(bound)
+}
+
+// beforeBound is before with the bounds of each row.
+func (r *hostRanges) beforeBound(bounds *hostValues, element, row, end int) bool {
+	if !bounds.IsValid(row) {
+		return r.behind()>>end&1 != 0
+	}
+	x, bound := int64(asInteger(r.values.words(element), r.format)), int64(asInteger(bounds.words(row), r.format))
+	if r.descending {
+		x, bound = bound, x
+	}
+	return x < bound || end == 1 && x == bound
 }
 
 func (r *hostRanges) beforeFloat(x, y, offset float64, above bool) bool {

@@ -102,17 +102,20 @@ func (s *headsLayout) asArgument() any {
 // reverse if descending.
 type rangesLayout struct {
 	key        valuesLayout
+	lows       valuesLayout
+	highs      valuesLayout // the bounds of each row instead of low and high, or no memory
 	low        uint64
 	high       uint64 // integers or, for keys that are floats, floats
 	format     uint32
 	unbounded  uint32 // bit 0: no low, bit 1: no high
 	descending uint32
 	nullsFirst uint32
+	behind     uint64 // bits as unbounded: a null of lows, highs is behind all keys, not before them
 }
 
 // asArgument returns the struct as kernels take it.
 func (s *rangesLayout) asArgument() any {
-	return kernels.Struct(s.key.asArgument(), s.low, s.high, s.format, s.unbounded, s.descending, s.nullsFirst)
+	return kernels.Struct(s.key.asArgument(), s.lows.asArgument(), s.highs.asArgument(), s.low, s.high, s.format, s.unbounded, s.descending, s.nullsFirst, s.behind)
 }
 
 // rowsLayout are the rows of a table in order.
@@ -156,6 +159,9 @@ const (
 	foldLeast
 	foldMoments
 	foldDecay
+	foldLinear
+	foldOr
+	foldXor
 )
 
 // stateResult names the value that a state becomes.

@@ -28,7 +28,7 @@ func (f Function) isExtremeOfRanks(t arrow.DataType) bool {
 // of a value in its upper half and the number of its row in the lower one is folded instead;
 // the result names a row that has the value.
 func (a *arrangement) extremeOfRanks(f Function, value *column.Column, frame *framing) (*column.Column, error) {
-	words, err := a.rankWords(value)
+	words, err := a.rankWords(f, value)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,20 @@ func (a *arrangement) extremeOfRanks(f Function, value *column.Column, frame *fr
 }
 
 // rankWords returns the rank and the number of each row with a value, and null for others.
-func (a *arrangement) rankWords(value *column.Column) (*column.Column, error) {
+func (a *arrangement) rankWords(f Function, value *column.Column) (words *column.Column, err error) {
+	isAbsent := expr.Col("value").IsNull()
+	names, columns := []string{"value", "rank", "row"}, []*column.Column{value}
+	if f.hasConditionOfRanks(a.table.Schema()) {
+		condition, err := a.evaluate(expr.If(f.where, expr.Lit(true), expr.Lit(false)))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { words, err = release.OnError(words, err, condition.Release()) }()
+		isAbsent = isAbsent.Or(expr.Col("condition").Not())
+		names, columns = append(names, "condition"), append(columns, nil, nil, condition)
+	} else {
+		columns = append(columns, nil, nil)
+	}
 	table, err := a.tableOf([]string{"value"}, []*column.Column{value})
 	if err != nil {
 		return nil, err
@@ -61,8 +74,9 @@ func (a *arrangement) rankWords(value *column.Column) (*column.Column, error) {
 		return nil, errors.Join(err, ranks.Release())
 	}
 	rank, row := expr.Col("rank").CastWrap(arrow.PrimitiveTypes.Uint64), expr.Col("row").CastWrap(arrow.PrimitiveTypes.Uint64)
-	word := expr.If(expr.Col("value").IsNull(), expr.Null(arrow.PrimitiveTypes.Uint64), rank.Mul(expr.Lit(uint64(1<<32))).Add(row))
-	words, err := a.computed([]string{"value", "rank", "row"}, []*column.Column{value, ranks, rows}, word)
+	word := expr.If(isAbsent, expr.Null(arrow.PrimitiveTypes.Uint64), rank.Mul(expr.Lit(uint64(1<<32))).Add(row))
+	columns[1], columns[2] = ranks, rows
+	words, err = a.computed(names, columns, word)
 	return release.OnError(words, err, ranks.Release(), rows.Release())
 }
 

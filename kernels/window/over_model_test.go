@@ -363,3 +363,69 @@ func quantileModel(q float64) func(w *modelWindow) any {
 		return list[below] + (list[below+1]-list[below])*(at-float64(below))
 	}
 }
+
+// distinctModel is the number of distinct strings.
+func distinctModel(w *modelWindow) any {
+	texts := map[string]bool{}
+	for _, text := range w.texts() {
+		texts[text] = true
+	}
+	return fmt.Sprint(len(texts))
+}
+
+// distinctPairsModel is the number of distinct pairs of v and s, of at least two.
+func distinctPairsModel(w *modelWindow) any {
+	pairs, n := map[string]bool{}, 0
+	for _, row := range w.valid() {
+		if w.c.s.IsNull(row) {
+			continue
+		}
+		n++
+		text := w.c.v.ValueStr(row)
+		if text == "-0" {
+			text = "0"
+		}
+		pairs[text+"|"+w.c.s.ValueStr(row)] = true
+	}
+	if n < 2 {
+		return nil
+	}
+	return fmt.Sprint(len(pairs))
+}
+
+// modeModel is the most frequent string, of several the first one.
+func modeModel(w *modelWindow) any {
+	list := w.texts()
+	if len(list) == 0 {
+		return nil
+	}
+	counts := map[string]int{}
+	for _, text := range list {
+		counts[text]++
+	}
+	best := list[0]
+	for _, text := range list {
+		if counts[text] > counts[best] {
+			best = text
+		}
+	}
+	return best
+}
+
+// bitsModel folds the bits of integers.
+func bitsModel(fold func(x, y int64) int64) func(w *modelWindow) any {
+	return func(w *modelWindow) any {
+		rows := w.valid()
+		if len(rows) == 0 {
+			return nil
+		}
+		bits := int64(0)
+		for _, row := range rows {
+			bits = fold(bits, columntest.Integer(w.c.v, row))
+		}
+		if columntest.IsUnsigned(w.c.v.DataType()) {
+			return fmt.Sprint(uint64(bits))
+		}
+		return fmt.Sprint(bits)
+	}
+}

@@ -142,6 +142,10 @@ func overTests(g *arraytest.Generator, c *overCase) []overTest {
 		add(f.set(window.Last(v)).SkipNulls(), f.model, func(w *modelWindow) any { rows := w.valid(); return pickModel(c.v, rows, len(rows)-1) })
 		add(f.set(window.Sum(v)), f.model, sumModel)
 		add(f.set(window.Mean(v)), f.model, meanModel)
+		if !arrow.IsFloating(c.v.DataType().ID()) {
+			add(f.set(window.BitOr(v)), f.model, bitsModel(func(x, y int64) int64 { return x | y }))
+			add(f.set(window.BitXor(v)), f.model, bitsModel(func(x, y int64) int64 { return x ^ y }))
+		}
 		add(f.set(window.Count(s)), f.model, func(w *modelWindow) any {
 			n := 0
 			for _, row := range w.frame {
@@ -173,6 +177,9 @@ func overTests(g *arraytest.Generator, c *overCase) []overTest {
 			}
 			return nil
 		})
+		add(f.set(window.CountDistinct(s)), f.model, distinctModel)
+		add(f.set(window.CountDistinct(v, s)).AtLeast(2), f.model, distinctPairsModel)
+		add(f.set(window.Mode(s)), f.model, modeModel)
 		q := []float64{0, 0.5, 0.9, 1}[g.IntN(4)]
 		add(f.set(window.Quantile(v, q)), f.model, quantileModel(q))
 	}
@@ -355,7 +362,7 @@ func fewFunctions() []window.Function {
 	v, s := expr.Col("v"), expr.Col("s")
 	return []window.Function{
 		window.Rank(), window.Lag(s, 1), window.First(v).Rows(-2, 0).SkipNulls(), window.Sum(v).Rows(window.FirstRow, 0),
-		window.Mean(v.Add(expr.Lit(1))).Rows(-2, 2), window.Min(v).Range(-3, 3), window.Median(v).Rows(-3, 0),
+		window.Mean(v.Add(expr.Lit(1))).Rows(-2, 2), window.Min(v).Range(-3, 3), window.Median(v).Rows(-3, 0), window.ExponentialMeanBy(v, expr.Col("o"), 3), window.CountDistinct(v, s).Rows(-3, 1).AtLeast(1), window.Mode(v).Range(-3, 3),
 	}
 }
 

@@ -42,7 +42,7 @@ func (f folding) stateOf(raw uint64, valid bool) state {
 		if f.format.Class == numbers.Signed {
 			s.b = uint64(int64(s.a) >> 63)
 		}
-	case foldProduct:
+	case foldProduct, foldOr, foldXor:
 		s.a = asInteger(raw, f.format)
 	case foldLeast:
 		s.a = f.key(raw)
@@ -51,7 +51,7 @@ func (f folding) stateOf(raw uint64, valid bool) state {
 	case foldMoments:
 		x := asReal(raw, f.format)
 		s.a, s.b = math.Float64bits(x), math.Float64bits(x-x) // NaN unless the value is finite
-	case foldFloats, foldFloatProduct:
+	case foldFloats, foldFloatProduct, foldLinear:
 		s.a = math.Float64bits(asReal(raw, f.format))
 	}
 	return s
@@ -76,6 +76,10 @@ func (f folding) foldOf(x, y state) state {
 		s.a = math.Float64bits(xa + ya)
 	case foldProduct:
 		s.a = x.a * y.a
+	case foldOr:
+		s.a = x.a | y.a
+	case foldXor:
+		s.a = x.a ^ y.a
 	case foldFloatProduct:
 		s.a = math.Float64bits(xa * ya)
 	case foldLeast:
@@ -88,6 +92,9 @@ func (f folding) foldOf(x, y state) state {
 		factor := power(f.decay, y.n)
 		s.a = math.Float64bits(float64(xa*factor) + ya)
 		s.b = math.Float64bits(float64(xb*factor) + yb)
+	case foldLinear:
+		s.a = math.Float64bits(float64(xa*yb) + ya)
+		s.b = math.Float64bits(xb * yb)
 	}
 	return s
 }

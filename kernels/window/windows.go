@@ -38,7 +38,7 @@ func (w Windows) keys() []order.Key {
 // # Waiting
 //
 // Over waits to learn whether the table is in order, and when order.Indices does. Frames of
-// ranges take one more wait for each function. First, Last, Nth, Lag and Lead of strings or
+// ranges take one more wait for each function, and so do CountDistinct and Mode. First, Last, Nth, Lag and Lead of strings or
 // lists wait for their size.
 //
 // # Errors
@@ -128,6 +128,9 @@ func (a *arrangement) compute(f Function) (*column.Column, error) {
 }
 
 func (a *arrangement) computeOf(f Function, value *column.Column, t arrow.DataType) (*column.Column, error) {
+	if f.kind == exponentialMeanBy {
+		return a.decay(f, value)
+	}
 	frame, err := a.framed(f)
 	if err != nil {
 		return nil, err
@@ -136,6 +139,8 @@ func (a *arrangement) computeOf(f Function, value *column.Column, t arrow.DataTy
 	switch {
 	case f.kind < picks:
 		computed, err = a.pick(f, value, frame)
+	case f.ofFrequencies():
+		computed, err = a.frequencies(f, value, frame)
 	case f.isExtremeOfRanks(value.Type()):
 		computed, err = a.extremeOfRanks(f, value, frame)
 	case f.isOfDecimals(value.Type()):

@@ -33,7 +33,6 @@ _SIGNATURES: dict[str, list[Any]] = {
     "set_object_cache": [_TEXT, _HANDLE],
     "stats": [_HANDLE, _ANSWER],
     "table_describe": [_HANDLE, _ANSWER],
-    "table_chart": [_HANDLE, _TEXT, _ANSWER],
     "table_text": [_HANDLE, _INT, _ANSWER],
     "table_slice": [_HANDLE, _INT, _INT, _OUT],
     "table_select": [_HANDLE, _TEXT, _OUT],

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
-from ._library import library
 from .errors import ArgumentError
+
+if TYPE_CHECKING:
+    from .lazy import LazyFrame
 
 
 class Chart:
@@ -33,11 +35,13 @@ class Chart:
         self.spec, self.svg, self.html = spec, svg, html
 
     @classmethod
-    def _of(cls, handle: int, mark: str, x: str, y: Optional[str], color: Optional[str], title: str, width: int, height: int) -> Chart:
+    def _of(cls, table: LazyFrame, mark: str, x: str, y: Optional[str], color: Optional[str], title: str, width: int, height: int) -> Chart:
         if (y is None) != (mark == "histogram"):
             raise ArgumentError(f"{mark}: y is given for line, bar and points, and not for histogram")
         request = {"mark": mark, "x": x, "y": y or "", "color": color or "", "title": title, "width": width, "height": height}
-        answer = library.answer(library.table_chart, handle, json.dumps(request).encode())
+        run = table._start("chart", None, chart=request)
+        run.only()
+        answer = run.answer["chart"]
         return cls(answer["spec"], answer["svg"], answer["html"])
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:

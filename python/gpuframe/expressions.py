@@ -6,6 +6,7 @@ wrong. Names and meanings are those of Polars, unless a docstring states otherwi
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from typing import Any, Callable, Iterable, Literal, NoReturn, Optional, Sequence, Union
@@ -147,8 +148,9 @@ class Expr(_Aggregates, Functions):
 
         ``order_by`` orders these rows, for functions such as :meth:`shift` and :meth:`cum_sum`. ``rows`` restricts aggregates to
         the rows between two, relative to the row: ``rows=(-6, 0)`` are the row and the six before it, None is no limit. ``range``
-        restricts them to rows with an ``order_by`` key between two differences to the row's: ``range=(timedelta(days=-7), None)``. With
-        fewer values than ``min_samples`` they are null. Polars has none of these.
+        restricts them to rows with an ``order_by`` key between two differences to the row's: ``range=(timedelta(days=-7), None)``. Dates
+        and timestamps have differences of the calendar too, in the time zone of the key: ``range=("-1mo", 0)``, of "d", "w", "mo", "q" or
+        "y". With fewer values than ``min_samples`` aggregates are null. Polars has none of these.
         """
         members: dict[Str, Any] = {"by": column_nodes(keys)}
         if order_by is not None:
@@ -156,7 +158,7 @@ class Expr(_Aggregates, Functions):
         if rows is not None:
             members["rows"] = list(rows)
         if range is not None:
-            members["range"] = [None if each is None else literal(each) for each in range]
+            members["range"] = [None if each is None else _distance(each) for each in range]
         if min_samples:
             members["at_least"] = min_samples
         return call("over", self, **members)
@@ -178,6 +180,19 @@ class Expr(_Aggregates, Functions):
         if fill_value is not None:
             return call("lag_or", self, fill_value, n=n) if n >= 0 else call("lead_or", self, fill_value, n=-n)
         return call("lag", self, n=n) if n >= 0 else call("lead", self, n=-n)
+
+    def ewm_mean_by(self, by: Union[Str, Expr], *, half_life: Any) -> Expr:
+        """The mean of the values up to the row in the order of the times ``by``: the weight of the mean before halves with each ``half_life``.
+
+        The half-life is a timedelta, a length such as "90m", "4d" or "2w", or a number if the times are numbers. Rows without a value have
+        the mean before them; Polars' is null.
+        """
+        if isinstance(half_life, str):
+            number, unit = number_and_unit(half_life)
+            if unit not in _LENGTHS:
+                raise ArgumentError(f"half_life={half_life!r}: {unit}s do not all have one length")
+            half_life = number * _LENGTHS[unit]
+        return call("exponential_mean_by", self, by if isinstance(by, Expr) else col(by), half_life=literal(half_life))
 
     def diff(self, n: int = 1) -> Expr:
         """The value minus that n rows before, of :meth:`over` or of all rows; null without one."""
@@ -512,6 +527,11 @@ class ListExpr(ListFunctions):
 _UNITS = {"y": "year", "q": "quarter", "mo": "month", "w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond", "us": "microsecond"}
 
 
+#: The lengths of units that always have the same.
+_LENGTHS = {"week": datetime.timedelta(weeks=1), "day": datetime.timedelta(days=1), "hour": datetime.timedelta(hours=1), "minute": datetime.timedelta(minutes=1),
+            "second": datetime.timedelta(seconds=1), "millisecond": datetime.timedelta(milliseconds=1), "microsecond": datetime.timedelta(microseconds=1)}
+
+
 def number_and_unit(every: str) -> tuple[int, str]:
     """Return the number and the unit of a length of time such as "15m"."""
     match = re.fullmatch(r"(\d{0,9})(y|q|mo|w|d|h|m|s|ms|us)", every)
@@ -519,6 +539,17 @@ def number_and_unit(every: str) -> tuple[int, str]:
     if unit not in _UNITS.values():
         raise ArgumentError(f"every={every!r}: expected a number and a unit, one of {', '.join('1' + each for each in _UNITS)}")
     return int(match[1] or 1) if match else 1, unit
+
+
+def _distance(bound: Any) -> Any:
+    """Return a bound of a range: a literal, or steps of the calendar such as "-1mo"."""
+    if not isinstance(bound, str):
+        return literal(bound)
+    back = bound.startswith("-")
+    number, unit = number_and_unit(bound.removeprefix("-"))
+    if unit in _LENGTHS and unit not in ("day", "week"):
+        raise ArgumentError(f"range={bound!r}: expected days, weeks, months, quarters or years, or a timedelta for parts of a day")
+    return {"calendar": {"number": -number if back else number, "unit": unit}}
 
 
 class TemporalExpr(TemporalFunctions):

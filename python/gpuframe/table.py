@@ -408,8 +408,10 @@ class Table(Verbs, Held, Tensor):
         """Draw columns: mark is "line", "bar", "points", or "histogram" of x alone. A notebook shows the chart.
 
         Rows with a null or infinite value are left out. At most 10,000 rows are drawn, except in a histogram.
+        KeyboardInterrupt cancels the drawing.
         """
-        return Chart._of(self._handle(), mark, x, y, color, title, width, height)
+        self._check()
+        return Chart._of(self.lazy(), mark, x, y, color, title, width, height)
 
     def __repr__(self) -> str:
         if self.released:

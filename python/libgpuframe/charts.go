@@ -2,16 +2,12 @@
 
 package libgpuframe
 
-// #include <stdint.h>
-import "C"
-
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/buffer"
 )
 
 // chartRequest are the options of a chart of a table.
@@ -32,43 +28,30 @@ type chartAnswer struct {
 	HTML string          `json:"html"`
 }
 
-// gpuframe_table_chart answers with a chart of a table: its specification of Vega-Lite, a drawing and a page. The
-// request is JSON.
-//
-//export gpuframe_table_chart
-func gpuframe_table_chart(h C.uint64_t, request *C.char, answer **C.char) *C.char {
-	return withTable(h, func(b *buffer.Buffer) error {
-		var r chartRequest
-		if err := decode(request, &r); err != nil {
-			return err
-		}
-		engine, err := engineOf(b.Manager())
-		if err != nil {
-			return err
-		}
-		ctx := context.Background()
-		frame, err := engine.Table(b).Collect(ctx)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = frame.Release() }() // memory of the table
-		chart, err := r.draw(frame.Chart())
-		if err != nil {
-			return err
-		}
-		if chart, err = chart.Read(ctx); err != nil {
-			return err
-		}
-		a := chartAnswer{}
-		if a.Spec, err = chart.VegaLite(ctx); err == nil {
-			a.SVG, err = chart.SVG(ctx)
-		}
-		if err == nil {
-			a.HTML, err = chart.HTML(ctx)
-		}
-		*answer = encoded(a)
+// chart answers with a chart of the rows of a query: its specification of Vega-Lite, a drawing and a page.
+func chart(ctx context.Context, o operation, q gpuframe.Query, r *run, options []gpuframe.RunOption) error {
+	frame, err := q.Collect(ctx, options...)
+	if err != nil {
 		return err
-	})
+	}
+	defer func() { _ = frame.Release() }() // memory of the table
+	drawn, err := o.Chart.draw(frame.Chart())
+	if err != nil {
+		return err
+	}
+	if drawn, err = drawn.Read(ctx); err != nil {
+		return err
+	}
+	a := &chartAnswer{}
+	if a.Spec, err = drawn.VegaLite(ctx); err != nil {
+		return err
+	}
+	if a.SVG, err = drawn.SVG(ctx); err != nil {
+		return err
+	}
+	a.HTML, err = drawn.HTML(ctx)
+	r.answer.Chart = a
+	return err
 }
 
 // draw returns the chart of a request.

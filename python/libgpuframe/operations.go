@@ -27,6 +27,8 @@ type operation struct {
 	Parquet parquetOptions `json:"parquet"`
 	// Fit is the request of a fit.
 	Fit learn.Request `json:"fit"`
+	// Chart are the options of a chart.
+	Chart chartRequest `json:"chart"`
 	// Folder are the options of a folder of files, or nil: the path is that of a file.
 	Folder *folderOptions `json:"folder"`
 }
@@ -76,6 +78,7 @@ var operations = map[string]func(ctx context.Context, o operation, q gpuframe.Qu
 		return err
 	},
 	"batches": batches,
+	"chart":   chart,
 	"write":   write,
 	"explain": func(ctx context.Context, _ operation, q gpuframe.Query, r *run, _ []gpuframe.RunOption) (err error) {
 		r.answer.Text, err = q.Explain(ctx)

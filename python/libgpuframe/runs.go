@@ -52,6 +52,7 @@ type runAnswer struct {
 	Text   string        `json:"text,omitempty"`
 	Fields []fieldAnswer `json:"fields,omitempty"`
 	Rows   int64         `json:"rows"`
+	Chart  *chartAnswer  `json:"chart,omitempty"`
 	// Profile and Trace are of a run with a profile.
 	Profile string `json:"profile,omitempty"`
 	Trace   string `json:"trace,omitempty"`

@@ -32,6 +32,27 @@ def test_chart_files(tmp_path):
         chart.save(tmp_path / "a.png")
 
 
+def test_an_interrupt_cancels_a_chart(monkeypatch):
+    """The signal comes between two waits for the chart, and the release of the run cancels it. No memory is held then."""
+    library = gpuframe._library.library
+    waits = []
+
+    def interrupted(handle, *arguments, wait=library.run_wait):
+        waits.append(handle)
+        raise KeyboardInterrupt
+
+    data = table()
+    monkeypatch.setattr(library, "run_wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        data.chart("histogram", "mean")
+    monkeypatch.undo()
+    assert len(waits) == 1
+    assert data.chart("histogram", "mean").svg.startswith("<svg ")
+    data.release()
+    with pytest.raises(gpuframe.ReleasedError):
+        data.chart("histogram", "mean")
+
+
 def test_chart_errors():
     with pytest.raises(gpuframe.ArgumentError, match='no chart is called "pie"'):
         table().chart("pie", "day", "mean")

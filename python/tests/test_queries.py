@@ -543,6 +543,31 @@ def test_ranges_of_windows():
     assert times.select(x=col("x").sum().over(order_by="at", range=(-hour, 0 * hour))).collect()["x"].tolist() == [1, 3, 4, 12, 16]
 
 
+def test_ranges_of_calendars():
+    # January 30 and 31, February 29, March 30 and 31
+    table = gpuframe.from_columns({"x": [1, 2, 4, 8, 16], "d": [29, 30, 59, 89, 90]}, device="host").with_columns(
+        at=lit(datetime.datetime(2024, 1, 1)) + col("d") * lit(datetime.timedelta(days=1)))
+    bounds = {"month": ("-1mo", 0), "quarter": ("-1q", "-1mo"), "after": (datetime.timedelta(0), "2d"), "all": (None, "1y")}
+    got = run(table.select(**{name: col("x").sum().over(order_by="at", range=each) for name, each in bounds.items()}))
+    assert {name: [row[name] for row in got] for name in bounds} == {
+        "month": [1, 3, 7, 12, 28], "quarter": [None, None, None, 7, 7], "after": [3, 2, 4, 24, 16], "all": [31] * 5}
+    with pytest.raises(gpuframe.ArgumentError, match="'-2h': expected days, weeks"):
+        col("x").sum().over(order_by="at", range=("-2h", 0))
+
+
+def test_means_by_time():
+    # The example in the documents of Polars' ewm_mean_by, with the mean before in the row without a value. The rows are not in order.
+    table = gpuframe.from_columns({"d": [16, 0, 9, 2, 14], "x": [4, 0, 2, 1, -1]}, device="host").with_columns(
+        at=lit(datetime.datetime(2020, 1, 1)) + col("d") * lit(datetime.timedelta(days=1)), x=gpuframe.when(col("x") >= 0).then(col("x")).otherwise(None))
+    means = {name: table.select(x=mean).collect()["x"].tolist() for name, mean in {
+        "text": col("x").ewm_mean_by("at", half_life="4d"), "length": col("x").ewm_mean_by("at", half_life=datetime.timedelta(days=4)),
+        "number": col("x").ewm_mean_by(col("d"), half_life=4).over(order_by="x")}.items()}
+    for got in means.values():
+        assert got == pytest.approx([3.254508, 0, 1.492474, 0.292893, 1.492474], abs=1e-6)
+    with pytest.raises(gpuframe.ArgumentError, match="months do not all have one length"):
+        col("x").ewm_mean_by("at", half_life="1mo")
+
+
 def test_functions_of_ordered_windows():
     _, table = sales(40)
     by = {"order_by": "id"}

@@ -171,6 +171,22 @@ var statements = map[string][]string{
 		"select id, count(*) over (order by t range between interval 40 day preceding and interval '1' hour following) from b", "select id, sum(id) over (order by x nulls first range between 1 following and 5 following) from a",
 		"select id, lag(x, 1, -1) over (order by id), lead(x, 2, 0) over (partition by f order by id), lag(x, 3, id) over (order by id desc), lead(s, 1, 'none') over (order by id) from a",
 	},
+	"frequencies in frames": {
+		"select id, count(distinct x) over (order by id rows between 2 preceding and 1 following), count(distinct s) over (partition by f order by k, id), count(distinct x) over (order by k groups between 1 preceding and current row) from a",
+		"select id, count(distinct x) over (), count(distinct s) over (partition by k), count(distinct x) filter (where id > 2) over (order by id rows unbounded preceding), count(distinct x) over (order by y range between 2 preceding and 1 following) from a",
+		"select id, count(distinct y) over (order by id desc rows between 1 following and 3 following) from a",
+		"select i, mode(v) over (order by i rows between 2 preceding and current row), count(distinct v) over (order by i rows between 4 preceding and 1 following) from (select i, (i * i) % 3 as v from (select unnest(range(50)) as i))",
+		"select i, mode(v) over (order by i), mode('x' || v) over (partition by i % 2 order by i rows between unbounded preceding and unbounded following) from (select i, (i * i) % 3 as v from (select unnest(range(1, 51)) as i))",
+		"select id, bit_or(x) over w, bit_and(x) over w, bit_xor(k) over w, any_value(x) over w from a window w as (order by id rows between 2 preceding and 1 following)",
+		"select id, arg_max(x, id) over w, arg_min(s, -id) over w, max_by(id, -id) over (partition by f order by id rows between 2 preceding and current row) from a where y is not null window w as (order by id rows between 3 preceding and 1 following)",
+	},
+	"frames of months": {
+		"select id, count(*) over (order by d range between interval 1 month preceding and current row) from a", "select id, sum(id) over (partition by k order by d desc range between interval '1 year 2 months' preceding and interval 3 day following) from a",
+		"select id, count(*) over (order by t range between interval 1 quarter preceding and interval '1 month 1 day 2 hours' following) from b", "select id, min(id) over (order by d nulls first range between interval 20 years preceding and interval 1 month preceding) from a",
+		"select d, count(*) over w, sum(v) over w, min(v) over w, max(v) over w from (select date '2023-12-28' + cast(i as integer) as d, i as v from (select unnest(range(100)) as i)) window w as (order by d range between interval 1 month preceding and interval 1 month following)",
+		"select d, sum(v) over (order by d desc range between interval '1 month 1 day' preceding and interval 2 days preceding), first_value(v) over (order by d range between interval 1 quarter preceding and unbounded following) from (select date '2023-12-28' + cast(i as integer) as d, i as v from (select unnest(range(100)) as i))",
+		"select t, count(*) over (order by t range between interval '1 month 2 hours' preceding and interval 1 week following) from (select timestamp '2024-01-30 10:30:00' + interval (i * 7) hour as t from (select unnest(range(200)) as i))",
+	},
 	"patterns": {
 		"select id, s glob 'O*', s glob '?', s glob '[a-z]*', s glob '[!a]*', s glob '*x', s glob 'a.c' from a",
 	},

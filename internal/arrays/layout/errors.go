@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/text/render"
 )
 
 // TypeError is a type that has no layout.
@@ -28,5 +30,9 @@ func (e *TypeError) Error() string {
 // Refuse returns the error of an operator for a type without a kernel. expected names the
 // types with one, such as "numbers". The error wraps the cause.
 func Refuse(t arrow.DataType, expected string, cause error) error {
-	return fmt.Errorf("the type is %v, expected %s: %w", t, expected, cause)
+	text := t.String()
+	if _, isNested := t.(arrow.NestedType); isNested {
+		text = render.TypeName(t)
+	}
+	return fmt.Errorf("the type is %s, expected %s: %w", text, expected, cause)
 }

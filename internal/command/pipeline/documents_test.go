@@ -93,7 +93,10 @@ func TestVerbs(t *testing.T) {
 		"rename city as price, price as city":         rows.Rename("city", "t").Rename("price", "city").Rename("t", "price"),
 		"filter city like 'x!%' escape '!'":           rows.Filter(c("city").Like("x!%", '!')),
 		"select struct(city, qty * 2 as double) as s": rows.Select(gpuframe.Struct(c("city"), c("qty").Mul(2).As("double")).As("s")),
-		"select ts + 90 minutes as later":             rows.Select(c("ts").Add(90 * time.Minute).As("later")),
+		"select sum(qty) over (city order by ts range -1 month in 'Europe/Oslo' to 2 weeks) as s, count() over (order by ts range -1 day in 'Europe/Oslo' to 1 day) as n": rows.Select(
+			c("qty").Sum().Over(gpuframe.By(c("city")).OrderBy(c("ts").Asc()).Range(gpuframe.Every(-1, "month").In("Europe/Oslo"), gpuframe.Every(2, "week"))).As("s"),
+			gpuframe.Count().Over(gpuframe.By().OrderBy(c("ts").Asc()).Range(gpuframe.Every(-1, "day").In("Europe/Oslo"), 24*time.Hour)).As("n")),
+		"select ts + 90 minutes as later": rows.Select(c("ts").Add(90 * time.Minute).As("later")),
 	} {
 		t.Run(text, func(t *testing.T) {
 			text := strings.ReplaceAll(text, "FILE", path)

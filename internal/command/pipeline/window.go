@@ -1,5 +1,7 @@
 package pipeline
 
+import "slices"
+
 // over reads the window of an expression.
 func (p *parser) over(n *node) *node {
 	w := call(n.begin, "over", n)
@@ -15,7 +17,7 @@ func (p *parser) over(n *node) *node {
 	if p.accept("rows") {
 		w.object["rows"] = p.bounds(func(sign string, begin int) any { return p.rows(sign, begin) })
 	} else if p.accept("range") {
-		w.object["range"] = p.bounds(func(sign string, begin int) any { return p.quantity(sign, begin).object })
+		w.object["range"] = p.bounds(func(sign string, begin int) any { return p.distance(sign, begin) })
 	}
 	if p.acceptWords("at", "least") {
 		w.object["at_least"] = p.count()
@@ -39,6 +41,28 @@ func (p *parser) beginsFrame() bool {
 		return after.matches("least")
 	}
 	return false
+}
+
+// distance reads a difference of keys: a number, a duration, or months, quarters or years. With a time zone days and weeks are
+// those of its clocks.
+func (p *parser) distance(sign string, begin int) object {
+	n, unit := p.number(sign, begin), p.unit()
+	if !slices.Contains(calendarUnits, unit) {
+		return p.measured(n, begin).object
+	}
+	after := p.tokens[min(p.at+1, len(p.tokens)-1)]
+	if _, hasLength := units[unit]; hasLength && !after.matches("in") {
+		return p.measured(n, begin).object
+	}
+	p.next()
+	if !isWhole(n) {
+		p.fail(begin, "%v is no whole number of %ss", n, unit)
+	}
+	calendar := object{"number": n, "unit": unit}
+	if p.accept("in") {
+		calendar["zone"] = p.quoted("a time zone in quotes")
+	}
+	return object{"calendar": calendar}
 }
 
 // bounds reads "LOW to HIGH". The bounds "start" and "end", which set no limit, are null.

@@ -201,4 +201,5 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 var planned = []Function{
 	{Aggregation: "arg_min", Kind: Aggregated, Parameters: params{{Name: "e"}}, Order: TieOrder},
 	{Aggregation: "arg_max", Kind: Aggregated, Parameters: params{{Name: "e"}}, Order: TieOrder},
+	{Aggregation: "exponential_mean_by", Kind: Window, Parameters: params{{Name: "e"}, {Name: "by"}, {Name: "half_life", Type: Literal}}, Order: RowOrder},
 }

@@ -28,7 +28,7 @@ var meanings = map[string]string{
 	"regexp_matches": "matches_regex", "regexp_extract": "extract_regex", "includes": "contains", "str_contains": "contains", "position": "find",
 	"datepart": "year", "date_trunc": "truncate", "strftime": "format_time", "to_char": "format_time", "strptime": "parse_time", "to_date": "parse_time",
 	"datediff": "days_since", "date_diff": "days_since", "dateadd": "add_days", "date_add": "add_days", "dow": "weekday", "dayofweek": "weekday",
-	"shift": "lag", "diff": "difference", "pct_change": "percent_change", "ffill": "fill_forward", "bfill": "fill_backward", "cumsum": "cum_sum", "ewm_mean": "exponential_mean",
+	"shift": "lag", "diff": "difference", "pct_change": "percent_change", "ffill": "fill_forward", "bfill": "fill_backward", "cumsum": "cum_sum", "ewm_mean": "exponential_mean", "ewm_mean_by": "exponential_mean_by",
 	"collect_list": "list", "collect": "list", "implode": "list", "group_concat": "join_strings", "listagg": "join_strings", "array_length": "list_length", "cardinality": "list_length",
 	"clip": "clamp", "arctan2": "atan2", "sgn": "sign", "signum": "sign",
 }

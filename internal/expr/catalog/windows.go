@@ -99,4 +99,11 @@ var windows = Section{"Windows", Window, "no", []Row{
 			Doc:    "ExponentialMean is the mean of the partition's values up to the row, weighted by (1 − alpha)^k for the value k values before the last one. Nulls are no step.",
 			Python: "ewm_mean(*, alpha: float)", PythonDoc: "The mean of the values up to the row, each with the weight (1 - alpha) ** (the number of values after it)."},
 	}},
+	{Operands: "numbers, decimals; times: numbers or times; the half-life, a literal", Result: "float64", Null: noneYet, Functions: []Function{
+		{Name: "exponential_mean_by", Kind: Composed, Parameters: params{{Name: "by", Type: Expression}, {Name: "half_life", Go: "halfLife", Type: Literal}}, Body: "e.exponentialMeanBy(expressionOf(by), halfLife)",
+			Example: "exponential_mean_by(price, seconds, 1800) over (city)",
+			Doc: "ExponentialMeanBy is the mean of the partition's values up to the row in the order of their times, in which the weight of the mean before halves with each half-life since the value before: a time.Duration, or a number if the times are numbers. " +
+				"It sorts by the times, and rows of one time by the order of Over. A value at the time of the one before it has no weight. Rows without a value or a time do not count and have the mean before them. price.ExponentialMeanBy(ts, time.Hour).Over(By(city)).",
+			Python: "ewm_mean_by"},
+	}},
 }}

@@ -72,12 +72,13 @@ func takesPlaces(op exprtree.Op) bool {
 	return false
 }
 
-// MakesStrings reports whether a program makes strings before its kernel runs. [Run] does
+// MakesStrings reports whether a program makes strings, or other operands, before its kernel runs. [Run] does
 // so; an operator that writes the program into its own kernel evaluates it first.
 func MakesStrings(program *exprtree.Program) bool { return len(staged(program)) > 0 }
 
 // staged returns the strings of a program that are made before its kernel runs, operands
-// before those that use them, and the choices among too many literals.
+// before those that use them, the choices among too many literals, and operands of expressions whose
+// columns and literals do not fit the arguments of a kernel.
 func staged(program *exprtree.Program) (nodes []*exprtree.Node) {
 	wanted := map[*exprtree.Node]bool{}
 	for _, n := range program.Nodes {
@@ -99,6 +100,9 @@ func staged(program *exprtree.Program) (nodes []*exprtree.Node) {
 		if len(program.Literals) > mostLiterals && n.Op == exprtree.IfElse && len(n.Arguments) > mostChoices+1 {
 			wanted[n] = true
 		}
+	}
+	oversized(program, wanted)
+	for _, n := range program.Nodes {
 		if wanted[n] {
 			nodes = append(nodes, n)
 		}

@@ -143,8 +143,12 @@ func Over(e expr.Expr, keys plan.WindowKeys, frame plan.Frame) expr.Expr {
 			}
 		}
 		order := f.keys.Order
-		if f.windowed, f.Inherits, f.keys = true, false, keys; len(keys.Order) == 0 {
+		f.windowed, f.Inherits, f.keys = true, false, keys
+		switch {
+		case len(keys.Order) == 0:
 			f.keys.Order = order
+		case f.Aggregation.Function == "exponential_mean_by": // in the order of its times
+			f.keys.Order = slices.Concat(order, keys.Order)
 		}
 	}
 	inherited = expr.NewSubstitution(changing(within))

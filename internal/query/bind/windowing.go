@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/timezone"
+	"github.com/gpuframe/gpuframe/kernels/window"
 )
 
 // Calendar is a length of time windows in units that do not all have the same length: days, weeks,
@@ -33,6 +34,18 @@ func (c Calendar) String() string {
 		text += " in " + c.Zone
 	}
 	return text
+}
+
+// Interval returns the calendar as an offset of a frame, in either direction.
+func (c Calendar) Interval() (window.Interval, error) {
+	days, months := c.length()
+	switch {
+	case days+months == 0 && c.Number != 0:
+		return window.Interval{}, fmt.Errorf("%v, expected a number of day, week, month, quarter or year; steps of one length, such as an hour, take a time.Duration: %w", c, device.ErrInvalidValue)
+	case c.WeekStart != 0:
+		return window.Interval{}, fmt.Errorf("%v: the first day of weeks does not matter for a distance, leave out WeeksFrom: %w", c, device.ErrInvalidValue)
+	}
+	return window.Interval{Months: months, Days: days, Zone: c.Zone}, nil
 }
 
 // calendarUnits are the units, with the days or the months of each.
@@ -99,12 +112,7 @@ func (c Calendar) windows(t arrow.DataType) (windowing, error) {
 	if c.Zone != "" && !isTimestamp {
 		return windowing{}, fmt.Errorf("windows of %v of %v: dates are the same in all time zones, leave out In: %w", c, t, device.ErrInvalidValue)
 	}
-	days, months := 0, 0
-	for _, u := range calendarUnits {
-		if u.name == c.Unit {
-			days, months = u.days*c.Number, u.months*c.Number
-		}
-	}
+	days, months := c.length()
 	if c.Number < 1 || days+months == 0 {
 		return windowing{}, fmt.Errorf("windows of %v, expected a positive number of day, week, month, quarter or year; windows of one length, such as an hour, take a time.Duration: %w", c, device.ErrInvalidValue)
 	}

@@ -26,6 +26,8 @@ type Aggregation struct {
 	Count int64
 	// Number is the argument of the others: a quantile, or the weight of an exponential mean.
 	Number float64
+	// Distance is the half-life of exponential_mean_by: a number or a time.Duration.
+	Distance any
 	// Text is the separator of join_strings.
 	Text string
 	// SkipNulls makes first, last, nth, list, lag and lead skip rows in which their value is null. The
@@ -135,6 +137,8 @@ func (a Aggregation) String() string {
 			texts = append(texts, strconv.FormatInt(a.Count, 10))
 		case catalog.Float:
 			texts = append(texts, strconv.FormatFloat(a.Number, 'g', -1, 64))
+		case catalog.Literal:
+			texts = append(texts, fmt.Sprint(a.Distance))
 		case catalog.Text:
 			texts = append(texts, strconv.Quote(a.Text))
 		}

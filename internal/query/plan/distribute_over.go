@@ -56,7 +56,7 @@ func isRowNumber(a Aggregation) bool { return a.Function == "arg_min" || a.Funct
 // alone.
 func (a Aggregation) dependsOnPlace(schema *arrow.Schema) bool {
 	switch a.Function {
-	case "exponential_mean":
+	case "exponential_mean", "exponential_mean_by":
 		return true
 	case "sum", "product", "mean", "variance", "stddev":
 	default:

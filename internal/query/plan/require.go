@@ -4,6 +4,15 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
+// RowFailure is a failure with a value of the first row that does not meet the condition.
+type RowFailure interface {
+	error
+	// Column is the name of the column.
+	Column() string
+	// Of returns the failure with a value of the column, as text.
+	Of(value string) error
+}
+
 // Require yields the rows of its input. The run fails if a condition is not true of one of them. No condition moves
 // below it and no limit, so that it checks all rows that operations above it would have read.
 type Require struct {

@@ -60,7 +60,7 @@ func (k SortKey) same(other SortKey) bool {
 }
 
 func (a Aggregation) same(b Aggregation) bool {
-	return a.Function == b.Function && a.Count == b.Count && a.Number == b.Number && a.Text == b.Text && a.SkipNulls == b.SkipNulls && a.Name == b.Name && a.Frame.Same(b.Frame) && a.Where.Same(b.Where) && sameExpressions(a.Values, b.Values)
+	return a.Function == b.Function && a.Count == b.Count && a.Number == b.Number && a.Text == b.Text && sameOffset(a.Distance, b.Distance) && a.SkipNulls == b.SkipNulls && a.Name == b.Name && a.Frame.Same(b.Frame) && a.Where.Same(b.Where) && sameExpressions(a.Values, b.Values)
 }
 
 func (o JoinOptions) same(p JoinOptions) bool {

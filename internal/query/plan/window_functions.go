@@ -25,19 +25,29 @@ var windowFunctions = map[string]func(a Aggregation) window.Function{
 	"lag":                     func(a Aggregation) window.Function { return window.Lag(a.Values[0], a.Count) },
 	"lead":                    func(a Aggregation) window.Function { return window.Lead(a.Values[0], a.Count) },
 	"exponential_mean":        func(a Aggregation) window.Function { return window.ExponentialMean(a.Values[0], a.Number) },
-	"nth":                     func(a Aggregation) window.Function { return window.Nth(a.Values[0], a.Count) },
-	"first":                   foldOf(window.First),
-	"last":                    foldOf(window.Last),
-	"sum":                     foldOf(window.Sum),
-	"product":                 foldOf(window.Product),
-	"mean":                    foldOf(window.Mean),
-	"min":                     foldOf(window.Min),
-	"max":                     foldOf(window.Max),
-	"median":                  foldOf(window.Median),
-	"count_values":            foldOf(window.Count),
+	"exponential_mean_by": func(a Aggregation) window.Function {
+		return window.ExponentialMeanBy(a.Values[0], a.Values[1], a.Distance)
+	},
+	"nth":          func(a Aggregation) window.Function { return window.Nth(a.Values[0], a.Count) },
+	"first":        foldOf(window.First),
+	"last":         foldOf(window.Last),
+	"sum":          foldOf(window.Sum),
+	"product":      foldOf(window.Product),
+	"mean":         foldOf(window.Mean),
+	"min":          foldOf(window.Min),
+	"max":          foldOf(window.Max),
+	"median":       foldOf(window.Median),
+	"count_values": foldOf(window.Count),
 	"null_count": foldOf(func(e expr.Expr) window.Function {
 		return window.Count(expr.If(e.IsNull(), expr.Lit(true), expr.Null(boolean)))
 	}),
+	"bitwise_or":  foldOf(window.BitOr),
+	"bitwise_xor": foldOf(window.BitXor),
+	"mode":        foldOf(window.Mode),
+	"any_value":   foldOf(func(e expr.Expr) window.Function { return window.First(e).SkipNulls() }),
+	"count_distinct": func(a Aggregation) window.Function {
+		return window.CountDistinct(a.Values[0], a.Values[1:]...)
+	},
 	"any":      foldOf(func(e expr.Expr) window.Function { return window.Max(truth(e)) }),
 	"all":      foldOf(func(e expr.Expr) window.Function { return window.Min(truth(e)) }),
 	"count":    placeOf(window.CountAll),
@@ -82,10 +92,13 @@ func (a Aggregation) buildWindow() (window.Function, error) {
 	if err := a.checkValues(); err != nil {
 		return window.Function{}, err
 	}
-	if !a.Where.IsZero() {
-		return window.Function{}, fmt.Errorf("%s over an ordered window or a frame has a condition: use If in the expression instead of Where: %w", a.Function, device.ErrNotSupported)
-	}
 	function := construct(a)
+	if !a.Where.IsZero() {
+		if a.Properties().KeepsNulls && !a.SkipNulls {
+			return window.Function{}, fmt.Errorf("%s over an ordered window or a frame has a condition: use If in the expression instead of Where: %w", a.Function, device.ErrNotSupported)
+		}
+		function = function.Where(a.Where)
+	}
 	if a.SkipNulls {
 		function = function.SkipNulls()
 	}

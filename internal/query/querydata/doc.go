@@ -81,7 +81,8 @@
 //	by        expressions
 //	order     keys as of sort
 //	rows      the first and the last row of the frame, relative to the row, null without a limit
-//	range     literals: the least and the greatest difference of the order key, or null
+//	range     the least and the greatest difference of the order key: literals, null, or objects with calendar:
+//	          number, unit, zone
 //	at_least  a number of values
 //
 // # Functions of the program

@@ -99,12 +99,17 @@ func (v value) bound(unlimited int64) int64 {
 	return v.integer()
 }
 
-// difference returns a bound of a range, nil for null.
+// difference returns a bound of a range, nil for null: a literal, or an object with a calendar.
 func (v value) difference() any {
 	if v.missing() {
 		return nil
 	}
-	return v.scalar()
+	if members, ok := v.data.(map[string]any); !ok || members["calendar"] == nil {
+		return v.scalar()
+	}
+	o := v.object()
+	defer o.end()
+	return calendar(o.member("calendar"))
 }
 
 // expressionList returns a list of expressions.

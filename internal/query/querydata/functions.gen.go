@@ -46,6 +46,7 @@
 //	gap                session
 //	low, high          rescale
 //	alpha              exponential_mean
+//	half_life          exponential_mean_by
 package querydata
 
 import "github.com/gpuframe/gpuframe"
@@ -442,6 +443,9 @@ func catalogued() map[string]function {
 		"cum_count":   {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CumCount() }},
 		"exponential_mean": {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
 			return a[0].ExponentialMean(o.member("alpha").number())
+		}},
+		"exponential_mean_by": {2, 2, func(o *object, a []gpuframe.Expr) gpuframe.Expr {
+			return a[0].ExponentialMeanBy(a[1], o.member("half_life").scalar())
 		}},
 	}
 }

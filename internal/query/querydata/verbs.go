@@ -177,7 +177,12 @@ func every(o *object) any {
 	if member.missing() {
 		return o.member("every").scalar()
 	}
-	c := member.object()
+	return calendar(member)
+}
+
+// calendar returns an object with number, unit, zone and week_start.
+func calendar(v value) gpuframe.Calendar {
+	c := v.object()
 	defer c.end()
 	calendar := gpuframe.Every(c.member("number").count(), c.member("unit").text())
 	if zone := c.member("zone"); !zone.missing() {

@@ -180,6 +180,12 @@ OVER_SCAN(over_scan, any_fold)
 OVER_SCAN(over_scan_integers, fold_integers)
 OVER_SCAN(over_scan_floats, fold_floats)
 
+// over_scan_linear is y = value + factor · y of the row before, in each partition. The first value has no row before.
+KERNEL LAUNCH_BOUNDS(over_threads)
+over_scan_linear(Rows rows, Values values, Folding by, State *tiles, const State *carries, u32 only_fold, const u64 *factors, Writing to) {
+    running_folds<fold_linear>(rows, values, by, tiles, carries, only_fold, 0, to, nullptr, nullptr, factors);
+}
+
 // The same for words without nulls of a table in order.
 #define OVER_SUMS(NAME, FOLD) \
     KERNEL LAUNCH_BOUNDS(over_threads) NAME(Rows rows, const u64 *values, Folding by, State *tiles, const State *carries, u32 only_fold, Writing to) { \
@@ -258,16 +264,21 @@ KERNEL LAUNCH_BOUNDS(over_threads) over_finish(Rows rows, Folding by, const Stat
 //go:layout rangesLayout
 struct Ranges {
     Values key;
-    u64 low, high; // integers or, for keys that are floats, floats
+    Values lows, highs; // the bounds of each row instead of low and high, or no memory
+    u64 low, high;      // integers or, for keys that are floats, floats
     u32 format;
     u32 unbounded; // bit 0: no low, bit 1: no high
     u32 descending, nulls_first;
+    u64 behind; // bits as unbounded: a null of lows, highs is behind all keys, not before them
 
     // before reports whether an element is before the frame of a row, or, with above, not
     // after it.
     METHOD bool before(u64 element, u64 row, bool above) const {
         if (!key.is_valid(element))
             return nulls_first != 0;
+        const Values &bounds = above ? highs : lows;
+        if (bounds.values != nullptr)
+            return before_bound(bounds, element, row, above);
         const u64 offset = above ? high : low;
         if (format / 4 == class_float) {
             const f64 x = as_real(raw_at(key.values, format, element), format);
@@ -300,6 +311,17 @@ struct Ranges {
         if (bound < 0)
             return false;
         return above ? difference <= (u64)bound : difference < (u64)bound;
+    }
+
+    // before_bound is before for keys that are signed integers, with the bounds of each row.
+    METHOD bool before_bound(const Values &bounds, u64 element, u64 row, bool above) const {
+        if (!bounds.is_valid(row))
+            return (behind >> (above ? 1 : 0) & 1) != 0;
+        const i64 x = (i64)as_integer(raw_at(key.values, format, element), format);
+        const i64 bound = (i64)as_integer(raw_at(bounds.values, format, row), format);
+        if (descending != 0)
+            return above ? x >= bound : x > bound;
+        return above ? x <= bound : x < bound;
     }
 
     METHOD bool is_number(u64 row) const {

@@ -105,12 +105,12 @@ DEVICE State before_thread(const State &own, State *shared, State &total, const 
 }
 
 // running_folds writes the fold of the rows of the partition up to each row or, with counts,
-// the number of values up to each place, and the place of each value. tiles has, for
+// the number of values up to each place, and the place of each value. factors are those of fold_linear. tiles has, for
 // each tile, the fold of the tiles of its group before it, and carries that of the groups
 // before it; tiles is null for one tile. With only_fold the kernel writes the
 // fold of each tile to it instead. whole ignores the partitions.
 template <u32 fold>
-DEVICE void running_folds(const Rows &rows, const Values &values, Folding by, State *tiles, const State *carries, u32 only_fold, u32 whole, const Writing &to, u32 *counts, u32 *places) {
+DEVICE void running_folds(const Rows &rows, const Values &values, Folding by, State *tiles, const State *carries, u32 only_fold, u32 whole, const Writing &to, u32 *counts, u32 *places, const u64 *factors = nullptr) {
     if (fold != any_fold)
         by.fold = fold;
     __shared__ ScanTile tile;
@@ -124,10 +124,16 @@ DEVICE void running_folds(const Rows &rows, const Values &values, Folding by, St
     if (only_fold != 0 && whole == 0 && begin < n)
         from = rows.begin(begin + scan_rows <= n ? begin + scan_rows - 1 : n - 1);
     tile.load(rows, values, by, begin, from, n, whole != 0);
+    const auto state_at = [&](u32 at) {
+        State own = tile.state(by, at);
+        if (fold == fold_linear && begin + at < n)
+            own.b = factors[rows.row(begin + at)];
+        return own;
+    };
     State s = f.none(), total;
 #pragma unroll fold_steps<fold>
     for (u32 i = 0; i < scan_loads; i++)
-        s = f.fold(s, tile.state(by, first + i));
+        s = f.fold(s, state_at(first + i));
     s = before_thread(s, warps, total, f);
     if (only_fold != 0) {
         if (thread_in_block() == 0)
@@ -139,7 +145,7 @@ DEVICE void running_folds(const Rows &rows, const Values &values, Folding by, St
 #pragma unroll fold_steps<fold>
     for (u32 i = 0; i < scan_loads; i++) {
         const u32 at = first + i;
-        const State own = tile.state(by, at);
+        const State own = state_at(at);
         s = f.fold(s, own);
         if (fold == any_fold && counts != nullptr) {
             const u64 place = begin + at;

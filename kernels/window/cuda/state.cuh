@@ -8,7 +8,7 @@
 
 // Fold names the fold of a state.
 //go:layout stateFold
-enum Fold : u32 { fold_count, fold_integers, fold_floats, fold_product, fold_float_product, fold_least, fold_moments, fold_decay };
+enum Fold : u32 { fold_count, fold_integers, fold_floats, fold_product, fold_float_product, fold_least, fold_moments, fold_decay, fold_linear, fold_or, fold_xor };
 
 // any_fold stands for a fold that is known at run time. Kernels of one fold take less time:
 // the compiler then removes the switches, and the words that the fold does not use.
@@ -118,7 +118,7 @@ struct Folding {
     METHOD u32 signs() const { return format / 4; }
 
     // is_wide reports whether states use their second word.
-    METHOD bool is_wide() const { return fold == fold_integers || fold == fold_moments || fold == fold_decay; }
+    METHOD bool is_wide() const { return fold == fold_integers || fold == fold_moments || fold == fold_decay || fold == fold_linear; }
 
     METHOD State none() const { return State{0, 0, 0, 0}; }
 
@@ -127,7 +127,9 @@ struct Folding {
         State s{raw, 0, valid ? 1u : 0u, 0};
         switch (fold) {
         case fold_integers:
-        case fold_product: s.a = as_integer(raw, format); break;
+        case fold_product:
+        case fold_or:
+        case fold_xor: s.a = as_integer(raw, format); break;
         case fold_least: s.a = least_key(raw, format, flip); break;
         default: s.a = as_bits(as_real(raw, format));
         }
@@ -158,6 +160,8 @@ struct Folding {
             break;
         case fold_floats: s.a = as_bits(plus(as_float(x.a), as_float(y.a))); break;
         case fold_product: s.a = x.a * y.a; break;
+        case fold_or: s.a = x.a | y.a; break;
+        case fold_xor: s.a = x.a ^ y.a; break;
         case fold_float_product: s.a = as_bits(times(as_float(x.a), as_float(y.a))); break;
         case fold_least: s.a = y.a < x.a ? y.a : x.a; break;
         case fold_moments: {
@@ -174,6 +178,10 @@ struct Folding {
             s.b = as_bits(plus(times(as_float(x.b), factor), as_float(y.b)));
             break;
         }
+        case fold_linear: // a is the value of the rows after a value of 0, b the product of their factors
+            s.a = as_bits(plus(times(as_float(x.a), as_float(y.b)), as_float(y.a)));
+            s.b = as_bits(times(as_float(x.b), as_float(y.b)));
+            break;
         }
         return s;
     }
