@@ -19,7 +19,7 @@ type seats struct {
 }
 
 const (
-	seatPatience = 10 * time.Millisecond
+	seatPatience = 50 * time.Millisecond
 	seatRest     = time.Second
 )
 

@@ -17,7 +17,7 @@ func (g *generator) nearestTo(s state) state {
 	}
 	left, ok := g.vector(s)
 	right, fits := g.vector(other)
-	if !ok || !fits || !s.table.Ordered || !other.table.Ordered || g.options.SQL {
+	if !ok || !fits || !s.table.Ordered || !other.table.Ordered || g.options.SQL || g.options.Texts { // the vectors have 32-bit offsets
 		return s
 	}
 	n := vectorSearch{joined: joined{left: s.table, right: other.table}, on: left, with: right, k: 1 + g.choose("k", 4)}
