@@ -24,6 +24,9 @@ type excluding struct {
 
 // excludingValue translates a function of a frame with EXCLUDE.
 func (t *translation) excludingValue(s *scope, e *tree.Call, name string, window gpuframe.Window, order []gpuframe.Ordering, frame *tree.Frame) value {
+	if e.Distinct && name == "count" { // the parts of the frame may have values in common
+		t.fail(e, "DISTINCT in count with EXCLUDE is not supported: use a derived table")
+	}
 	x := excluding{translation: t, scope: s, call: e}
 	x.split(window, order, frame)
 	combine, ok := map[string]func() value{

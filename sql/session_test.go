@@ -234,6 +234,7 @@ func TestErrors(t *testing.T) {
 		"select list_transform([1], e -> (select 2))":                                       {33, "a subquery within a lambda is not supported"},
 		"select list_transform([1], e -> rank() over (order by e))":                         {33, "a window function within a lambda is not supported"},
 		"select stddev(id) over (order by id groups 1 preceding exclude group) from orders": {37, "EXCLUDE in a frame of stddev is not supported"},
+		"select count(distinct id) over (order by id rows between 1 preceding and 1 following exclude current row) from orders": {8, "DISTINCT in count with EXCLUDE is not supported"},
 		"select sum(id) over (order by id rows 1 preceding exclude ties) from orders":       {34, "EXCLUDE GROUP and EXCLUDE TIES in a frame of ROWS with offsets"},
 		"select sum(id) over (order by id range 1 preceding exclude ties) from orders":      {34, "use GROUPS"},
 		"select list_transform(id, e -> e) from orders":                                     {8, "the value is BIGINT, expected a list"},

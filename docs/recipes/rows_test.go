@@ -153,7 +153,7 @@ func Example_embeddings() {
 	show(texts.Select("Title", col("V").CosineSimilarity(query).RoundDigits(3).As("similarity")).Top(2, col("similarity").Desc()))
 
 	options := gpuframe.NearestOptions{Metric: gpuframe.Cosine}
-	pairs := texts.NearestTo(texts, "V", 2, options).Filter(col("rank").Eq(2))
+	pairs := texts.NearestTo(texts, "V", 2, options).Filter(col("Title").Ne(col("Title_right")))
 	show(pairs.Select("Title", "Title_right", col("distance").RoundDigits(3)))
 	// Output:
 	// Title,similarity

@@ -8,10 +8,10 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/selection"
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 // rank returns the rank of each row by a column. Of texts that repeat the distinct ones are sorted: a sort takes a pass of
@@ -23,7 +23,7 @@ func (r *queryRows) rank(name string) (*column.Column, error) {
 	}
 	if arrow.IsBaseBinary(c.Type().ID()) {
 		ranks, err := r.rankDistinct(c)
-		if ranks != nil || err != nil && !errors.Is(err, memory.ErrBudget) {
+		if ranks != nil || err != nil && !op.LacksMemory(err) {
 			return ranks, err
 		}
 	}

@@ -93,7 +93,7 @@ func (s *kll[T]) readSingle(b []byte) error {
 func (s *kll[T]) readLevels(b []byte, updatable bool) error {
 	n, levels := binary.LittleEndian.Uint64(b[atValues:]), int(b[atLevels])
 	s.leastK = int(binary.LittleEndian.Uint16(b[atLeastK:]))
-	if n > mostValues || levels < 1 || levels > mostLevels || s.leastK < s.width || s.leastK > s.k {
+	if n > mostValues || levels < 1 || levels > mostLevels || s.leastK < 2 || s.leastK > s.k { // of merged sketches the least k may be below m
 		return fmt.Errorf("%w: %d values in %d levels, and the least k is %d", errKLL, n, levels, s.leastK)
 	}
 	s.n, s.levels = int64(n), nil

@@ -2,13 +2,12 @@ package text
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 // distinct replaces and extracts in each distinct text of a column once. It returns nil if few of them repeat, or if memory
@@ -23,7 +22,7 @@ func (s search) distinct(ctx context.Context, c *column.Column, options kernels.
 	}
 	searched, err := perValue(ctx, encoded, options, s.column)
 	searched, err = release.OnError(searched, err, encoded.Release())
-	if errors.Is(err, memory.ErrBudget) {
+	if op.LacksMemory(err) {
 		return nil, nil
 	}
 	return searched, err

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -113,9 +114,7 @@ func (f function) Run(ctx context.Context, operands []*column.Column, options ke
 			out.Values, out.Valid, a.asArgument(), b.asArgument(), x.counted, uint64(result.Length), uint32(f.operation))
 	})
 	if f.hasConstant {
-		if releaseErr := y.block.Release(); releaseErr != nil && err == nil {
-			return nil, releaseErr
-		}
+		return release.OnError(values, err, y.block.Release())
 	}
 	return values, err
 }

@@ -204,12 +204,12 @@ func (r *Rows) Join(ctx context.Context, left *buffer.Buffer, o JoinOptions) (*b
 }
 
 func (r *Rows) join(ctx context.Context, left *buffer.Buffer, o JoinOptions) (joined *buffer.Buffer, err error) {
-	var held release.Stack
-	defer func() { joined, err = release.OnError(joined, errors.Join(err, held.Release())) }()
+	var parts release.Stack
+	defer func() { joined, err = release.OnError(joined, errors.Join(err, parts.Release())) }()
 	if left, err = counted(ctx, left); err != nil {
 		return nil, err
 	}
-	held.Add(left)
+	parts.Add(left)
 	options := o.scratch(left)
 	o.K = int(max(min(int64(o.K), r.table.Capacity()), 1))
 	if rows := left.Capacity(); rows > math.MaxInt32/int64(o.K) {
@@ -220,7 +220,7 @@ func (r *Rows) join(ctx context.Context, left *buffer.Buffer, o JoinOptions) (jo
 	if err != nil {
 		return nil, err
 	}
-	held.Add(queries)
+	parts.Add(queries)
 	var n *Neighbours
 	if queries != nil && r.vectors != nil {
 		n, err = Nearest(ctx, queries, r.vectors, o.K, NearestOptions{Options: options, Metric: o.Metric})
@@ -230,12 +230,12 @@ func (r *Rows) join(ctx context.Context, left *buffer.Buffer, o JoinOptions) (jo
 	if err != nil {
 		return nil, err
 	}
-	held.Add(n)
+	parts.Add(n)
 	pairs, err := o.pairs(ctx, n, options)
 	if err != nil {
 		return nil, err
 	}
-	held.Add(pairs)
+	parts.Add(pairs)
 	return r.gather(ctx, left, pairs, o)
 }
 

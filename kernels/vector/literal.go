@@ -109,7 +109,9 @@ func (l literal) lists(call *op.Call) (lists, error) {
 		return constant, errors.Join(err, block.Release())
 	}
 	if call.OnHost() {
-		err = call.WaitIdle(call.Context())
+		if err := call.WaitIdle(call.Context()); err != nil {
+			return constant, errors.Join(err, block.Release())
+		}
 	}
-	return constant, err
+	return constant, nil
 }

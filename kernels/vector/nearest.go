@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -35,7 +37,9 @@ type Neighbours struct {
 //
 // # Errors
 //
-// The error wraps [device.ErrInvalidValue] if k is less than 1, or if the vectors of both sides differ in length.
+// The error wraps [device.ErrInvalidValue] if k is less than 1, or if the vectors of both sides differ in length,
+// memory.ErrOverflow if the neighbours are more than memory can have, and on a GPU [device.ErrNotSupported] if k is above
+// 1,024 or a batch has 2³² rows.
 func Nearest(ctx context.Context, queries, rows *Dense, k int, options NearestOptions) (*Neighbours, error) {
 	n, err := nearest(ctx, queries, rows, k, options)
 	if err != nil {
@@ -49,7 +53,11 @@ func nearest(ctx context.Context, queries, rows *Dense, k int, options NearestOp
 	if err != nil {
 		return nil, err
 	}
-	count := queries.Rows * k
+	high, cells := bits.Mul64(uint64(queries.Rows), uint64(k))
+	if high != 0 || cells > math.MaxInt/8 {
+		return nil, fmt.Errorf("%d neighbours of %d queries: %w", k, queries.Rows, memory.ErrOverflow)
+	}
+	count := int(cells)
 	if call.Estimating() {
 		return nil, call.Estimate([]uint64{8 * uint64(count), 4 * uint64(count)}, scratchSizes(&call, queries, rows, k))
 	}
@@ -145,6 +153,8 @@ func begin(ctx context.Context, queries, rows *Dense, k int, options NearestOpti
 		return op.Call{}, fmt.Errorf("k is %d, expected 1 or more: %w", k, device.ErrInvalidValue)
 	case queries.Dim != rows.Dim:
 		return op.Call{}, fmt.Errorf("queries have %d elements, rows %d, expected the same: %w", queries.Dim, rows.Dim, device.ErrInvalidValue)
+	case options.First < 0 || options.First > math.MaxInt64-int64(rows.Rows):
+		return op.Call{}, fmt.Errorf("the first of %d rows has the number %d, expected 0 or more: %w", rows.Rows, options.First, device.ErrInvalidValue)
 	case options.Metric > Dot:
 		return op.Call{}, fmt.Errorf("%v is no metric: %w", options.Metric, device.ErrInvalidValue)
 	}

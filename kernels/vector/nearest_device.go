@@ -121,7 +121,14 @@ func (d *deviceSearch) run() error {
 	if err := d.weighRows(); err != nil {
 		return err
 	}
+	usual := d.tensor
 	for begin := 0; begin < d.queries.rows; begin += groupQueries {
+		if d.tensor != usual {
+			d.tensor = usual
+			if err := d.weighRows(); err != nil {
+				return err
+			}
+		}
 		if err := d.take(begin, min(begin+groupQueries, d.queries.rows)); err != nil {
 			return err
 		}

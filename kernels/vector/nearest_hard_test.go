@@ -2,6 +2,7 @@ package vector
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -55,6 +56,38 @@ func TestNearestOfHardRows(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestNearestOfZeros has queries of which all distances are NaN, or 0: they leave out rows as others do.
+func TestNearestOfZeros(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	const dim, k = 4, 3
+	queries, rows := vectors{dim: dim, values: make([]float32, 3*dim)}, vectors{dim: dim}
+	queries.values[dim] = float32(math.NaN())
+	queries.values[2*dim] = 1
+	for range 2000 * dim {
+		rows.values = append(rows.values, float32(random.NormFloat64()))
+	}
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		q, r := queries.upload(t, m), rows.upload(t, m)
+		for metric := L2; metric <= Dot; metric++ {
+			want, wantDistances := model(queries, rows, k, metric)
+			n, err := Nearest(context.Background(), q, r, k, NearestOptions{Options: kernels.Options{Manager: m}, Metric: metric, tuning: tuning{fewest: 32, room: 64}})
+			require.NoError(t, err)
+			requireNeighbours(t, want, wantDistances, n)
+			require.NoError(t, n.Release())
+		}
+		for _, refused := range []struct {
+			k     int
+			first int64
+		}{{1 << 62, 0}, {1, -1}, {1, math.MaxInt64}} {
+			_, err := Nearest(context.Background(), q, r, refused.k, NearestOptions{Options: kernels.Options{Manager: m, Tag: "refused"}, First: refused.first})
+			require.Error(t, err, "k %d, first %d", refused.k, refused.first)
+		}
+		require.NoError(t, q.Release())
+		require.NoError(t, r.Release())
+	})
 }
 
 // TestNearestOfManyRows compares GPUs with the host.

@@ -49,6 +49,8 @@ func halfLifeIn(x any, t arrow.DataType) (float64, error) {
 		number = v.Float()
 	case v.CanInt() && v.Type() != reflect.TypeFor[time.Duration]():
 		number = float64(v.Int())
+	case v.CanUint():
+		number = float64(v.Uint())
 	default:
 		return refuse("a number, because the times are numbers")
 	}
@@ -106,9 +108,12 @@ func (a *arrangement) decayTerms(f Function, value *column.Column) (terms, facto
 		return err
 	}
 	number, real := arrow.DataType(arrow.PrimitiveTypes.Int64), arrow.PrimitiveTypes.Float64
-	isKnown := expr.Col("value").IsValid()
-	if arrow.IsFloating(at.Type().ID()) {
+	isKnown, floating := expr.Col("value").IsValid(), arrow.IsFloating(at.Type().ID())
+	switch {
+	case floating:
 		number, isKnown = real, isKnown.And(expr.Col("at").Eq(expr.Col("at")))
+	case at.Type().ID() == arrow.UINT64:
+		number = at.Type()
 	}
 	if err := add(expr.If(isKnown, expr.Col("at").CastWrap(number), expr.Null(number))); err != nil {
 		return nil, nil, err
@@ -119,12 +124,18 @@ func (a *arrangement) decayTerms(f Function, value *column.Column) (terms, facto
 		return nil, nil, err
 	}
 	columns = append(columns, before)
-	passed := expr.Col("known").Sub(expr.Col("before")).Cast(real)
-	passed = expr.Max(passed, expr.Lit(0.0)).Div(expr.Lit(halfLife))
+	passed := expr.Col("known").Sub(expr.Col("before"))
+	if floating {
+		passed = expr.Max(passed, expr.Lit(0.0))
+	} else { // a difference of 64-bit times has 64 bits without a sign
+		passed = expr.If(expr.Col("known").Le(expr.Col("before")), expr.Lit(0.0), passed.CastWrap(arrow.PrimitiveTypes.Uint64).Cast(real))
+	}
+	passed = passed.Div(expr.Lit(halfLife))
 	if err := add(expr.If(expr.Col("before").IsNull(), expr.Lit(0.0), expr.Lit(0.5).Pow(passed))); err != nil {
 		return nil, nil, err
 	}
 	term := expr.Col("value").Cast(real).Mul(expr.Lit(1.0).Sub(expr.Col("factor")))
+	term = expr.If(expr.Col("factor").Eq(expr.Lit(1.0)), expr.Lit(0.0), term) // of infinity too
 	if err := add(expr.If(expr.Col("known").IsValid(), term, expr.Null(real))); err != nil {
 		return nil, nil, err
 	}

@@ -188,6 +188,37 @@ func TestMeansByTime(t *testing.T) {
 	}
 }
 
+// TestTimesFarApart has differences that int64 does not hold, and infinity without a weight.
+func TestTimesFarApart(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for _, of := range []arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64} {
+			least := int64(math.MinInt64)
+			if of.ID() == arrow.UINT64 {
+				least = 0
+			}
+			schema := arrow.NewSchema([]arrow.Field{{Name: "at", Type: of}, {Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "p", Type: arrow.PrimitiveTypes.Int32}}, nil)
+			b := array.NewRecordBuilder(arrowalloc.DefaultAllocator, schema)
+			for i, x := range []float64{1, 3, math.Inf(1), 5} {
+				at := uint64(least) + []uint64{0, 1 << 63, 1 << 63, 1<<64 - 1}[i]
+				if of.ID() == arrow.UINT64 {
+					b.Field(0).(*array.Uint64Builder).Append(at)
+				} else {
+					b.Field(0).(*array.Int64Builder).Append(int64(at))
+				}
+				b.Field(1).(*array.Float64Builder).Append(x)
+				b.Field(2).(*array.Int32Builder).Append(0)
+			}
+			record := b.NewRecord()
+			b.Release()
+			second := 3 - 2*math.Exp2(-float64(1<<63)/1e18)
+			last := 5 - (5-second)*math.Exp2(-float64(1<<63)/1e18)
+			requireMeans(t, mgr, record, window.ExponentialMeanBy(expr.Col("x"), expr.Col("at"), 1e18), []float64{1, second, second, last})
+			record.Release()
+		}
+	})
+}
+
 func TestHalfLivesThatDoNotFit(t *testing.T) {
 	x, at := expr.Col("x"), expr.Col("at")
 	for _, c := range []struct {

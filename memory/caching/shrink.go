@@ -15,7 +15,8 @@ import (
 // as long as before if the resource has grown since: with many streams it grows because
 // the free memory is that of others.
 type shrinking struct {
-	// demand is the maximum of the bytes in use when the resource grew.
+	// demand is the maximum of the bytes that were needed when the resource grew: those in use, or
+	// all if it grew because the free ones were those of other streams.
 	demand uint64
 	// pause is the length of the last pause. regrown is set if the resource has grown since it began.
 	pause   time.Duration
@@ -38,8 +39,8 @@ const (
 	longestPause  = 10 * time.Second
 )
 
-// grown records the bytes in use when the resource grows.
-func (s *shrinking) grown(inUse uint64) { s.demand, s.regrown = max(s.demand, inUse), true }
+// grown records the bytes that are needed when the resource grows.
+func (s *shrinking) grown(needed uint64) { s.demand, s.regrown = max(s.demand, needed), true }
 
 // freed is called when more than three quarters of the reserved memory is free.
 func (s *shrinking) freed(r *Resource) {

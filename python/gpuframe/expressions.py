@@ -188,7 +188,7 @@ class Expr(_Aggregates, Functions):
         the mean before them; Polars' is null.
         """
         if isinstance(half_life, str):
-            number, unit = number_and_unit(half_life)
+            number, unit = number_and_unit(half_life, "half_life")
             if unit not in _LENGTHS:
                 raise ArgumentError(f"half_life={half_life!r}: {unit}s do not all have one length")
             half_life = number * _LENGTHS[unit]
@@ -532,12 +532,12 @@ _LENGTHS = {"week": datetime.timedelta(weeks=1), "day": datetime.timedelta(days=
             "second": datetime.timedelta(seconds=1), "millisecond": datetime.timedelta(milliseconds=1), "microsecond": datetime.timedelta(microseconds=1)}
 
 
-def number_and_unit(every: str) -> tuple[int, str]:
+def number_and_unit(every: str, name: str = "every") -> tuple[int, str]:
     """Return the number and the unit of a length of time such as "15m"."""
     match = re.fullmatch(r"(\d{0,9})(y|q|mo|w|d|h|m|s|ms|us)", every)
     unit = _UNITS[match[2]] if match else every
     if unit not in _UNITS.values():
-        raise ArgumentError(f"every={every!r}: expected a number and a unit, one of {', '.join('1' + each for each in _UNITS)}")
+        raise ArgumentError(f"{name}={every!r}: expected a number and a unit, one of {', '.join('1' + each for each in _UNITS)}")
     return int(match[1] or 1) if match else 1, unit
 
 
@@ -546,7 +546,7 @@ def _distance(bound: Any) -> Any:
     if not isinstance(bound, str):
         return literal(bound)
     back = bound.startswith("-")
-    number, unit = number_and_unit(bound.removeprefix("-"))
+    number, unit = number_and_unit(bound.removeprefix("-"), "range")
     if unit in _LENGTHS and unit not in ("day", "week"):
         raise ArgumentError(f"range={bound!r}: expected days, weeks, months, quarters or years, or a timedelta for parts of a day")
     return {"calendar": {"number": -number if back else number, "unit": unit}}
@@ -692,16 +692,21 @@ def format(f_string: str, *args: IntoExpr) -> Expr:
 
 def vector(values: Iterable[float]) -> Expr:
     """Return a vector that all rows have, of numbers in a list or an array. Polars has no such function."""
-    numbers = [float(each) for each in values]
+    try:
+        numbers = [float(each) for each in values if not isinstance(values, str)]
+    except (TypeError, ValueError) as e:
+        raise ArgumentError(f"a vector of {values!r}, expected numbers: {e}") from e
+    if isinstance(values, str):
+        raise ArgumentError(f"a vector of {values!r}, expected numbers")
     for each in numbers:
         if not math.isfinite(each):
             raise ArgumentError(f"a vector has the element {each}, expected finite numbers")
     return Expr({"function": "vector", "numbers": numbers})
 
 
-def _vector_operand(value: IntoExpr) -> IntoExpr:
-    """Return an expression, or the vector of numbers."""
-    return value if isinstance(value, Expr) else vector(value)
+def _vector_operand(value: Union[IntoExpr, Iterable[float]]) -> IntoExpr:
+    """Return an expression, of which a str is a column, or the vector of numbers."""
+    return value if isinstance(value, (Expr, str)) else vector(value)
 
 
 def concat_list(*values: IntoExpr) -> Expr:

@@ -233,7 +233,7 @@ class LazyFrame:
         """Match each row with the k nearest rows of another query by two vectors: lists of integers or floats, which are compared as float32.
 
         The result has the columns of both sides, the distance and the rank from 1, in the order of the left rows. ``how="inner"``
-        leaves out rows without a match. Lists of another length than ``dimensions`` match nothing; without it all lists have
+        leaves out rows without a match. A GPU finds up to 1,024 rows. Lists of another length than ``dimensions`` match nothing; without it all lists have
         one length. Polars has no such join.
 
         >>> import gpuframe
@@ -243,9 +243,13 @@ class LazyFrame:
         """
         if (on is None) == (left_on is None) or (left_on is None) != (right_on is None):
             raise ArgumentError("pass on=, or left_on= and right_on=")
+        if how not in ("left", "inner"):
+            raise ArgumentError(f'how={how!r}, expected "left" or "inner"')
         left, right = (on, on) if on is not None else (left_on, right_on)
         members: dict[str, Any] = {"on": _pairs(left, right)[0], "k": k, "metric": metric, "matched_only": how == "inner", "distance": distance, "rank": rank, "suffix": suffix}
         if dimensions is not None:
+            if dimensions < 1:
+                raise ArgumentError(f"dimensions={dimensions}, expected 1 or more")
             members["dimensions"] = dimensions
         return self._then("nearest_to", "join_nearest", [other], **members)
 

@@ -93,7 +93,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	{Operands: "numbers, decimals, times, strings", Result: "float64; of times and strings the same", Null: "no values", Functions: []Function{
 		{Name: "approx_quantile", Kind: Composed, Parameters: params{{Name: "q", Type: Float}}, Body: "e.approxQuantile(q)", Example: "approx_quantile(price, 0.9)",
 			Doc:    "ApproxQuantile is about the value up to which a fraction q of the values lies, one of the values: the quantile of a [Expr.KLLSketch] of size 200. The fraction is wrong by at most 0.0133, in 99 of 100 cases. NaN is left out.",
-			Python: "approx_quantile(quantile: float)", PythonDoc: "About the value up to which a fraction of the values lies, wrong by at most 0.0133 of the fraction. Polars has none."},
+			Python: "approx_quantile(quantile: float)", PythonDoc: "About the value up to which a fraction of the values lies, wrong by at most 0.0133 of the fraction in 99 of 100 cases. Polars has none."},
 	}},
 	{Operands: "numbers, decimals, times, strings", Result: "binary", Null: "never", Functions: []Function{
 		{Name: "kll_sketch", Kind: Composed, Parameters: params{{Name: "k", Type: Whole}}, Body: "e.kllSketch(k)", Example: "kll_sketch(price, 200)",

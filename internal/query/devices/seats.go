@@ -11,11 +11,11 @@ import (
 // 64 clients 5,100. A query that waits longer than the patience works without a seat, so that queries that wait for each
 // other go on, and for a while the others do not wait then: long ones have the seats.
 type seats struct {
-	taken chan struct{}
+	occupied chan struct{}
 	// patience is the longest wait, rest the time without waits after one that was for nothing.
 	patience, rest time.Duration
-	// tried is the end of the rest, in nanoseconds of the Unix time.
-	tried atomic.Int64
+	// restUntil is the end of the rest, in nanoseconds of the Unix time.
+	restUntil atomic.Int64
 }
 
 const (
@@ -24,7 +24,7 @@ const (
 )
 
 func newSeats(number int) *seats {
-	return &seats{taken: make(chan struct{}, number), patience: seatPatience, rest: seatRest}
+	return &seats{occupied: make(chan struct{}, number), patience: seatPatience, rest: seatRest}
 }
 
 // enter takes a seat, or none after some time. The caller calls leave at the end of its work.
@@ -32,22 +32,22 @@ func (s *seats) enter(ctx context.Context) (leave func()) {
 	if s == nil {
 		return func() {}
 	}
-	leave = func() { <-s.taken }
+	leave = func() { <-s.occupied }
 	select {
-	case s.taken <- struct{}{}:
+	case s.occupied <- struct{}{}:
 		return leave
 	default:
 	}
-	if time.Now().UnixNano() < s.tried.Load() {
+	if time.Now().UnixNano() < s.restUntil.Load() {
 		return func() {}
 	}
 	patience := time.NewTimer(s.patience)
 	defer patience.Stop()
 	select {
-	case s.taken <- struct{}{}:
+	case s.occupied <- struct{}{}:
 		return leave
 	case <-patience.C:
-		s.tried.Store(time.Now().Add(s.rest).UnixNano())
+		s.restUntil.Store(time.Now().Add(s.rest).UnixNano())
 	case <-ctx.Done():
 	}
 	return func() {}

@@ -17,20 +17,20 @@ func TestSeats(t *testing.T) {
 	go func() { entered <- s.enter(context.Background()) }()
 	first()
 	third := <-entered
-	require.Len(t, s.taken, 2)
+	require.Len(t, s.occupied, 2)
 
 	ended, end := context.WithCancel(context.Background())
 	end()
 	s.enter(ended)()
-	require.Len(t, s.taken, 2)
+	require.Len(t, s.occupied, 2)
 
 	s.patience = 0
 	s.enter(t.Context())()
 	s.patience = time.Hour
 	s.enter(t.Context())() // does not wait
-	require.Len(t, s.taken, 2)
+	require.Len(t, s.occupied, 2)
 	second()
 	third()
-	require.Empty(t, s.taken)
+	require.Empty(t, s.occupied)
 	(*seats)(nil).enter(t.Context())()
 }

@@ -120,9 +120,11 @@ KERNEL nearest_queries(f32 *slopes, f64 *squares, const Vectors v) {
         if (lane_in_warp() != 0)
             continue;
         slopes[query] = v.metric == l2 ? -1.0f : v.metric == cosine ? 1.0f : (f32)(v.slack * __nvvm_sqrt_rn_d(square));
+        // With NaN, and by the cosine with zeros, all distances are NaN.
+        const bool none = square != square || v.metric == cosine && square == 0 || !exists(v.valid, query);
         if (!(square <= greatest_square) || square < least_square && square != 0)
             square = __builtin_nan("");
-        squares[query] = exists(v.valid, query) ? square : -1;
+        squares[query] = none ? -1 : square;
     }
 }
 
@@ -264,7 +266,9 @@ KERNEL LAUNCH_BOUNDS(selection_threads) nearest_select(const Selection s) {
         f32 bound = -__builtin_inff();
         if (square == -1)
             bound = __builtin_inff();
-        else if (last != ~0ull && square == square) {
+        else if (last != ~0ull && s.metric == dot && square == 0) {
+            bound = __builtin_inff(); // further rows are as near as these
+        } else if (last != ~0ull && square == square) {
             const u32 order = (u32)(last >> 32);
             bound = bound_of(s, square, __builtin_bit_cast(f32, order ^ (order >> 31 != 0 ? 1u << 31 : ~0u)));
         }
