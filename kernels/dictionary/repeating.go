@@ -18,7 +18,7 @@ const (
 	// the host.
 	hostRepeating   = 1 << 14
 	deviceRepeating = 1 << 20
-	// repeatingPart is the part that is looked at, one of so many rows.
+	// repeatingPart is the part that is looked at: one of 16 rows.
 	repeatingPart = 16
 	// rowsOfValue is how many rows of the part each value must have.
 	rowsOfValue = 2
@@ -31,7 +31,7 @@ const (
 //
 // # Errors
 //
-// Those of Encode, but for memory and for the length.
+// Those of Encode, except about memory and the length.
 func EncodeRepeating(ctx context.Context, c *column.Column, least int, options ...Options) (*column.Column, error) {
 	only, err := op.Only(options)
 	if err != nil {
