@@ -93,8 +93,8 @@ func (s *search) onDevice() error {
 	if s.k > mostNeighbours {
 		return fmt.Errorf("k is %d, a GPU finds up to %d neighbours: search on the host: %w", s.k, mostNeighbours, device.ErrNotSupported)
 	}
-	if s.rows.rows > math.MaxUint32-mostNeighbours {
-		return fmt.Errorf("a batch of %d rows, expected up to %d: divide it: %w", s.rows.rows, math.MaxUint32-mostNeighbours, device.ErrNotSupported)
+	if most := uint64(math.MaxUint32 - mostNeighbours); uint64(s.rows.rows) > most {
+		return fmt.Errorf("a batch of %d rows, expected up to %d: divide it: %w", s.rows.rows, most, device.ErrNotSupported)
 	}
 	block, buffers, err := s.Scratch(deviceScratch(s.queries.rows, s.rows.rows, s.k)...)
 	if err != nil {

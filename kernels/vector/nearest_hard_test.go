@@ -81,7 +81,7 @@ func TestNearestOfZeros(t *testing.T) {
 		for _, refused := range []struct {
 			k     int
 			first int64
-		}{{1 << 62, 0}, {1, -1}, {1, math.MaxInt64}} {
+		}{{math.MaxInt/2 + 1, 0}, {1, -1}, {1, math.MaxInt64}} {
 			_, err := Nearest(context.Background(), q, r, refused.k, NearestOptions{Options: kernels.Options{Manager: m, Tag: "refused"}, First: refused.first})
 			require.Error(t, err, "k %d, first %d", refused.k, refused.first)
 		}

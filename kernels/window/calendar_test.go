@@ -3,6 +3,7 @@ package window_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -215,7 +216,7 @@ func TestIntervalsThatDoNotFit(t *testing.T) {
 		{date, window.Interval{Months: 1, Zone: "Europe/Oslo"}, "the offset 1 months in Europe/Oslo of a range of date32: dates are the same in all time zones, leave out the zone"},
 		{date, window.Interval{Months: 1, Duration: time.Hour}, "the offset 1 months 1h0m0s of a range of date32, expected a multiple of 24h0m0s"},
 		{date, window.Interval{Days: 60_000}, "expected at most 50000 days"},
-		{date, window.Interval{Months: 1 << 31}, "expected at most 1073741824 months and days"},
+		{date, window.Interval{Months: math.MaxInt32}, "expected at most 1073741824 months and days"},
 		{stamp, window.Interval{Days: -1, Duration: time.Millisecond}, "expected a multiple of 1s"},
 		{stamp, window.Interval{Days: -1, Zone: "Mars/Olympus"}, "the offset -1 days in Mars/Olympus of a range of"},
 	} {
