@@ -192,6 +192,8 @@ class Expr(_Aggregates, Functions):
             if unit not in _LENGTHS:
                 raise ArgumentError(f"half_life={half_life!r}: {unit}s do not all have one length")
             half_life = number * _LENGTHS[unit]
+        elif half_life is None:
+            raise ArgumentError(f"half_life={half_life!r}, expected a timedelta, a length such as \"4d\", or a number")
         return call("exponential_mean_by", self, by if isinstance(by, Expr) else col(by), half_life=literal(half_life))
 
     def diff(self, n: int = 1) -> Expr:
