@@ -20,7 +20,7 @@
 //
 // # Nearest rows
 //
-// [Nearest] finds the k nearest rows of each query exactly, by comparing all pairs. Both sides are [Dense]: float32
+// [Nearest] finds the k nearest rows of each query exactly, by comparing all pairs; on a GPU k is at most 1,024. Both sides are [Dense]: float32
 // numbers of vectors of one length. Rows may come in batches: [Neighbours.Add] merges a further batch into the result.
 // The metrics are
 //
