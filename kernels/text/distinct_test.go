@@ -3,6 +3,7 @@ package text_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/regextest"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -71,4 +73,42 @@ func requireAsMuchMemory(t *testing.T, mgr *memory.Manager, c *column.Column, al
 	require.NoError(t, run(distinct, least))
 	require.ErrorIs(t, run(all, least-256), memory.ErrBudget)
 	require.NoError(t, table.Release())
+}
+
+// TestTextsThatRepeatWithoutDeviceMemory searches texts of which the first and the last repeat, with each limit of the device's
+// memory that is enough for the search of all rows.
+func TestTextsThatRepeatWithoutDeviceMemory(t *testing.T) {
+	dev := devicetest.Open(t, "host")
+	mgr := devicetest.Manager(t, dev, memory.Options{})
+	const rows = 64_000
+	texts := make([]string, rows)
+	for i := range texts {
+		if texts[i] = fmt.Sprintf("a text of row %d", i); i < rows/16 || i >= rows-rows/16 {
+			texts[i] = fmt.Sprintf("a text of %d", i%5)
+		}
+	}
+	c, err := column.FromSlice(t.Context(), mgr, texts, column.SliceOptions{})
+	require.NoError(t, err)
+	table, err := buffer.New(arrow.NewSchema([]arrow.Field{{Name: "text", Type: c.Type()}}, nil), []*column.Column{c}, buffer.Rows{Count: rows})
+	require.NoError(t, err)
+	run := func(e expr.Expr, limit uint64) error {
+		pool, err := memory.NewCachingResource(dev, memory.CachingOptions{LimitBytes: limit})
+		require.NoError(t, err)
+		small, err := memory.NewManager(dev, memory.Options{Resource: pool})
+		require.NoError(t, err)
+		made, err := expr.Evaluate(context.Background(), table, []expr.Expr{e}, kernels.Options{Manager: small})
+		if err == nil {
+			err = made[0].Release()
+		}
+		return errors.Join(err, small.Close(), pool.Close())
+	}
+	in, enough := expr.Col("text"), 0
+	for limit := uint64(1 << 20); limit <= 24<<20; limit += 1 << 20 {
+		if run(text.Replace(in, "row", "line"), limit) == nil {
+			enough++
+			require.NoError(t, run(text.ReplaceDistinct(in, "row", "line", 1), limit), "%d bytes", limit)
+		}
+	}
+	require.Positive(t, enough)
+	require.NoError(t, errors.Join(table.Release(), c.Release()))
 }
