@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// The numbers of [EncodeRepeating]. On an H200 10⁷ texts are encoded in 1.5 ms.
+// The numbers of [EncodeRepeating]. On an H200 the hash table of 3·10⁶ texts takes 0.42 ms.
 const (
 	// hostRepeating and deviceRepeating are the fewest rows of which a part is looked at. A GPU waits a few times for
 	// the host.

@@ -42,9 +42,9 @@ func TestExtremesOfTextsThatRepeat(t *testing.T) {
 						if where {
 							query = query.Where(x.Lt(expr.Lit(0.5)))
 						}
-						made, err := query.Aggregate(strategy.WithGroup(t.Context(), choice), list, group.ByOptions{Order: group.ByKey})
+						grouped, err := query.Aggregate(strategy.WithGroup(t.Context(), choice), list, group.ByOptions{Order: group.ByKey})
 						require.NoError(t, err, title)
-						answers = append(answers, columntest.Fetch(t, made))
+						answers = append(answers, columntest.Fetch(t, grouped))
 					}
 					requireEqual(t, answers[0], answers[1], title)
 				}

@@ -68,10 +68,10 @@ type beginCopy struct {
 
 //go:norace
 func (o *beginCopy) execute(w *warp, mask uint32) {
-	to, from, given := *o.to.base.read(w), *o.from.base.read(w), *o.given.read(w)
+	to, from, lengths := *o.to.base.read(w), *o.from.base.read(w), *o.given.read(w)
 	for m := mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
-		c := asyncCopy{lane: i, group: w.copies.groups[i], address: o.to.at(&to, i), size: o.size, given: int(uint32(given[i]))}
+		c := asyncCopy{lane: i, group: w.copies.groups[i], address: o.to.at(&to, i), size: o.size, given: int(uint32(lengths[i]))}
 		if c.given > c.size {
 			w.fault(i, ErrAddress, "%d bytes of a copy of %d", c.given, c.size)
 		}

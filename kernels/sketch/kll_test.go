@@ -55,8 +55,8 @@ func requireRanks(t *testing.T, name string, s *kll[float64], k int, values []fl
 		q := (float64(i) + 0.5) / queries
 		v := s.quantile(q)
 		first, _ := slices.BinarySearch(sorted, v)
-		last, found := slices.BinarySearch(sorted, math.Nextafter(v, math.Inf(1)))
-		require.True(t, found || last > first || math.IsInf(v, 0), "%s: %v is none of the values", name, v)
+		last, present := slices.BinarySearch(sorted, math.Nextafter(v, math.Inf(1)))
+		require.True(t, present || last > first || math.IsInf(v, 0), "%s: %v is none of the values", name, v)
 		if math.IsInf(v, 1) {
 			last = len(sorted)
 		}

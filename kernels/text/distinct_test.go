@@ -26,13 +26,13 @@ import (
 func TestTextsThatRepeat(t *testing.T) {
 	const pattern, least = `(a+)(b+)?|é`, 64
 	in := expr.Col("text")
-	for _, of := range []struct {
+	for _, drawn := range []struct {
 		name  string
 		texts int
 	}{{"few", 5}, {"many", 1 << 30}} {
-		t.Run(of.name, func(t *testing.T) {
+		t.Run(drawn.name, func(t *testing.T) {
 			draw := func(r *rand.Rand) string {
-				n := r.IntN(of.texts)
+				n := r.IntN(drawn.texts)
 				return regextest.Text(rand.New(rand.NewPCG(1, uint64(n))), 9)
 			}
 			eachSample(t, []int{300, 301, 600}, draw, func(t *testing.T, mgr *memory.Manager, s sample) {
@@ -60,9 +60,9 @@ func requireAsMuchMemory(t *testing.T, mgr *memory.Manager, c *column.Column, al
 	run := func(e expr.Expr, budget uint64) error {
 		child, err := mgr.Child("little", budget)
 		require.NoError(t, err)
-		made, err := expr.Evaluate(context.Background(), table, []expr.Expr{e}, kernels.Options{Manager: child})
+		columns, err := expr.Evaluate(context.Background(), table, []expr.Expr{e}, kernels.Options{Manager: child})
 		if err == nil {
-			err = made[0].Release()
+			err = columns[0].Release()
 		}
 		return errors.Join(err, child.Close())
 	}
@@ -96,9 +96,9 @@ func TestTextsThatRepeatWithoutDeviceMemory(t *testing.T) {
 		require.NoError(t, err)
 		small, err := memory.NewManager(dev, memory.Options{Resource: pool})
 		require.NoError(t, err)
-		made, err := expr.Evaluate(context.Background(), table, []expr.Expr{e}, kernels.Options{Manager: small})
+		columns, err := expr.Evaluate(context.Background(), table, []expr.Expr{e}, kernels.Options{Manager: small})
 		if err == nil {
-			err = made[0].Release()
+			err = columns[0].Release()
 		}
 		return errors.Join(err, small.Close(), pool.Close())
 	}

@@ -24,19 +24,19 @@ import (
 // vectorsOf returns the lists of an array as float64, nil for null ones and those with a null.
 func vectorsOf(t *testing.T, a arrow.Array) [][]float64 {
 	list := make([][]float64, a.Len())
-	of := a.(array.ListLike)
+	vectors := a.(array.ListLike)
 	for i := range list {
 		if a.IsNull(i) {
 			continue
 		}
-		begin, end := of.ValueOffsets(i)
+		begin, end := vectors.ValueOffsets(i)
 		list[i] = make([]float64, 0, end-begin)
 		for j := begin; j < end; j++ {
-			if of.ListValues().IsNull(int(j)) {
+			if vectors.ListValues().IsNull(int(j)) {
 				list[i] = nil
 				break
 			}
-			list[i] = append(list[i], numberAt(t, of.ListValues(), int(j)))
+			list[i] = append(list[i], numberAt(t, vectors.ListValues(), int(j)))
 		}
 	}
 	return list

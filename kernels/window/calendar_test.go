@@ -167,11 +167,11 @@ func backwards(i window.Interval) window.Interval {
 
 // TestBoundsBeyondTypes has bounds that nanoseconds of 64 bits do not hold.
 func TestBoundsBeyondTypes(t *testing.T) {
-	of := &arrow.TimestampType{Unit: arrow.Nanosecond}
+	nanoseconds := &arrow.TimestampType{Unit: arrow.Nanosecond}
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		random := rand.New(rand.NewPCG(7, 2))
-		record := timesOf(of, calendarTimes(random, 40, time.UTC), random)
+		record := timesOf(nanoseconds, calendarTimes(random, 40, time.UTC), random)
 		defer record.Release()
 		table, err := buffer.FromRecord(mgr, record)
 		require.NoError(t, err)
@@ -191,11 +191,11 @@ func TestBoundsBeyondTypes(t *testing.T) {
 				counts, err := columns[i].Array(context.Background())
 				require.NoError(t, err)
 				for row := range 40 {
-					of := 0
+					direction := 0
 					if record.Column(1).IsNull(row) {
-						of = 1
+						direction = 1
 					}
-					require.Equal(t, want[of], counts.(*array.Int64).Value(row), "frame %d, descending %v", i, descending)
+					require.Equal(t, want[direction], counts.(*array.Int64).Value(row), "frame %d, descending %v", i, descending)
 				}
 				counts.Release()
 				require.NoError(t, columns[i].Release())

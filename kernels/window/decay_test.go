@@ -192,16 +192,16 @@ func TestMeansByTime(t *testing.T) {
 func TestTimesFarApart(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for _, of := range []arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64} {
+		for _, times := range []arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64} {
 			least := int64(math.MinInt64)
-			if of.ID() == arrow.UINT64 {
+			if times.ID() == arrow.UINT64 {
 				least = 0
 			}
-			schema := arrow.NewSchema([]arrow.Field{{Name: "at", Type: of}, {Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "p", Type: arrow.PrimitiveTypes.Int32}}, nil)
+			schema := arrow.NewSchema([]arrow.Field{{Name: "at", Type: times}, {Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "p", Type: arrow.PrimitiveTypes.Int32}}, nil)
 			b := array.NewRecordBuilder(arrowalloc.DefaultAllocator, schema)
 			for i, x := range []float64{1, 3, math.Inf(1), 5} {
 				at := uint64(least) + []uint64{0, 1 << 63, 1 << 63, 1<<64 - 1}[i]
-				if of.ID() == arrow.UINT64 {
+				if times.ID() == arrow.UINT64 {
 					b.Field(0).(*array.Uint64Builder).Append(at)
 				} else {
 					b.Field(0).(*array.Int64Builder).Append(int64(at))

@@ -1,6 +1,7 @@
 // The scan with tensor cores, of GPUs with compute capability 8.0 and newer. The elements are
 // rounded to 11 bits (TF32), so that a dot product has an error of 2⁻¹⁰ of the product of the
 // lengths; the distances of the rows that are found are computed to all digits afterwards.
+#include "lookback.cuh"
 #include "nearest.cuh"
 
 // The elements of a step, and a row of them in shared memory: eight rows from any element on lie
@@ -23,12 +24,6 @@ DEVICE void multiply(f32 (&sums)[4], const u32 (&a)[4], const u32 (&b)[2]) {
 // tiles_shared has stages: a tile of the queries, and behind it one of the rows. Go's tensorShared
 // is its size.
 extern __shared__ u32 tiles_shared[];
-
-DEVICE u64 global_address(const void *address) {
-    u64 global;
-    asm("cvta.to.global.u64 %0, %1;" : "=l"(global) : "l"(address));
-    return global;
-}
 
 DEVICE u32 shared_address(const void *address) {
     u64 shared;
