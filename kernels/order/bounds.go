@@ -8,9 +8,9 @@ import (
 )
 
 // bound finds the bounds of integers and of decimals that fit 64 bits if the words of all keys are longer than one word,
-// and plans shorter words with them.
+// and plans shorter words with them. Few rows on a GPU are sorted by words of any length.
 func (o *ordering) bound() error {
-	if o.plan.Bits() <= rowkey.WordBits || !o.plan.Exact() || o.rows == 0 || o.call.Estimating() {
+	if o.plan.Bits() <= rowkey.WordBits || !o.plan.Exact() || o.rows == 0 || o.call.Estimating() || o.sortsFew(o.rows) {
 		return nil
 	}
 	if !o.call.OnHost() {

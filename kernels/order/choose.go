@@ -19,6 +19,8 @@ func (o *ordering) chooseSort() rowSort {
 		return hostRows{o}
 	case o.rows == 0 || o.plan.Bits() == 0:
 		return equalRows{o}
+	case o.sortsFew(o.rows):
+		return fewSort{o}
 	}
 	if valid := o.split(); valid != nil {
 		return &splitSort{o, valid}

@@ -17,7 +17,7 @@ import (
 // Ties are the rows that are in runs of two or more with equal words so far. Each step
 // encodes one more word for the ties, sorts them within their runs, writes them to their
 // places in the order, and finds the ties that are left. The host waits for the number of
-// these, once for each step.
+// these, once for each step. Few ties are sorted by all that follows at once.
 type refinement struct {
 	*ordering
 	encoder *rowkey.Device
@@ -69,6 +69,9 @@ func (r *refinement) run(first memory.Slice[uint8]) error {
 	for s := range r.plan.Segments {
 		segment := &r.plan.Segments[s]
 		for ; word < segment.Words() && r.ties.count > 0; word++ {
+			if r.sortsFew(r.ties.count) {
+				return r.sortFew(s, word)
+			}
 			if err := r.byWord(s, word); err != nil {
 				return err
 			}
@@ -79,6 +82,9 @@ func (r *refinement) run(first memory.Slice[uint8]) error {
 		}
 		last := s == len(r.plan.Segments)-1
 		for r.ties.count > 0 && r.ties.unfinished > 0 {
+			if r.sortsFew(r.ties.count) {
+				return r.sortFew(s, segment.Words())
+			}
 			if err := r.byTail(segment.Tail, last); err != nil {
 				return err
 			}

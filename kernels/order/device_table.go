@@ -86,6 +86,9 @@ func (t *tableSort) restoresAll() bool {
 	return true
 }
 
+// gathersNothing reports whether the words have the values of all columns.
+func (t *tableSort) gathersNothing() bool { return t.companion != nil || t.restoresAll() }
+
 // values returns the values of a column of a fixed width, and the width. The stream is
 // ordered behind the work on them.
 func (o *ordering) values(c *column.Column) (memory.Slice[uint8], int, error) {

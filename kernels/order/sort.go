@@ -61,7 +61,7 @@ func (o *ordering) sortedTable(table *buffer.Buffer, options kernels.Options) (*
 	if t := o.newInPlaceSort(table); t != nil {
 		return t.sorted(options)
 	}
-	if t := o.newTableSort(table); t != nil {
+	if t := o.newTableSort(table); t != nil && (t.gathersNothing() || !o.sortsFew(o.rows)) {
 		return t.sorted(options)
 	}
 	if o.call.Estimating() {

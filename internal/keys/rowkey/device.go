@@ -294,8 +294,15 @@ func (l *deviceLeaf) piece(p *Piece, left int) pieceLayout {
 	}
 }
 
-// texts is the kernels' Texts.
+// texts is textsLayout as an argument.
 func (l *deviceLeaf) texts() *kernels.Words {
+	w, t := new(kernels.Words), l.textsLayout()
+	t.addTo(w)
+	return w
+}
+
+// textsLayout is the kernels' Texts.
+func (l *deviceLeaf) textsLayout() textsLayout {
 	t := textsLayout{
 		starts: l.values, sizes: l.sizes, data: l.data, valid: l.valid, validBit: uint64(l.validBit), limit: l.data.Bytes(), fixed: int64(l.fixedLength()),
 		first: uint64(l.Column.Offset()), width: uint64(l.Layout.Width), viewCount: uint64(len(l.views)),
@@ -309,9 +316,7 @@ func (l *deviceLeaf) texts() *kernels.Words {
 	for i, view := range l.views {
 		t.viewData[i], t.viewLimit[i] = view, view.Bytes()
 	}
-	w := new(kernels.Words)
-	t.addTo(w)
-	return w
+	return t
 }
 
 // TailUnits returns the number of bytes or ranks in a word of a tail.

@@ -8,6 +8,75 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
+// fewRows is the most rows that one block sorts.
+const fewRows = 2048
+
+// mostFewPieces and mostFewTails are the most pieces, one for each word that has a part of
+// them, and the most tails of few rows.
+const mostFewPieces = 12
+
+const mostFewTails = 4
+
+// fewPieceLayout is a piece of a word, of which the word has the bits of the mask.
+type fewPieceLayout struct {
+	piece pieceLayout
+	to    uint64
+	mask  uint64 // the number of the word
+}
+
+// addTo adds the struct to words.
+func (s *fewPieceLayout) addTo(w *kernels.Words) {
+	s.piece.addTo(w)
+	w.Add(uint64(s.to))
+	w.Add(uint64(s.mask))
+}
+
+// fewTailLayout is a tail and its prefix, the last bits of the word before it.
+type fewTailLayout struct {
+	texts  textsLayout
+	words  uint64 // number of words before the tail
+	sign   int64  // −1 if the order descends, otherwise 1
+	skip   uint64 // bytes or ranks that the prefix holds whole
+	bits   uint64
+	flip   uint64
+	prefix uint64 // 1 if the words have the prefix
+	left   int64  // the shift of the prefix into its word
+}
+
+// addTo adds the struct to words.
+func (s *fewTailLayout) addTo(w *kernels.Words) {
+	s.texts.addTo(w)
+	w.Add(uint64(s.words))
+	w.Add(uint64(s.sign))
+	w.Add(uint64(s.skip))
+	w.Add(uint64(s.bits))
+	w.Add(uint64(s.flip))
+	w.Add(uint64(s.prefix))
+	w.Add(uint64(s.left))
+}
+
+// fewLayout are the words and tails of rows, in the order in which they are compared.
+type fewLayout struct {
+	words  uint64
+	pieces uint64
+	tails  uint64
+	piece  [mostFewPieces]fewPieceLayout
+	tail   [mostFewTails]fewTailLayout
+}
+
+// addTo adds the struct to words.
+func (s *fewLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.words))
+	w.Add(uint64(s.pieces))
+	w.Add(uint64(s.tails))
+	for i := range s.piece {
+		s.piece[i].addTo(w)
+	}
+	for i := range s.tail {
+		s.tail[i].addTo(w)
+	}
+}
+
 // Content is the meaning of the bits of a [Piece].
 type Content uint64
 

@@ -262,3 +262,26 @@ struct Texts {
         return (u64)low << 32 | high;
     }
 };
+
+// Rows is the rows that a kernel encodes: listed ones, or those from first on.
+//go:layout rowsLayout any
+struct Rows {
+    const u32 *listed;
+    const i64 *counted;
+    i64 capacity;
+    u64 first; // of rows that are not listed
+    METHOD u64 count() const { return device_rows(counted, capacity); }
+    METHOD u64 operator[](u64 i) const { return listed != nullptr ? listed[i] : first + i; }
+};
+
+// compare returns −1, 0 or 1: the order of two strings or lists. Both are null, or neither. They are equal before from.
+DEVICE i32 compare(const Texts &texts, u64 a, const Texts &others, u64 b, u64 from = 0) {
+    const Span x = texts.span(a), y = others.span(b);
+    const u64 end = x.length < y.length ? x.length : y.length;
+    for (u64 at = from; at < end; at += texts.units()) {
+        const u64 one = texts.word(x, at), other = others.word(y, at);
+        if (one != other)
+            return one < other ? -1 : 1;
+    }
+    return x.length < y.length ? -1 : x.length > y.length;
+}

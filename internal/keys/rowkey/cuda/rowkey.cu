@@ -4,17 +4,6 @@
 
 static constexpr u32 threads = 256, unrolled = 4;
 
-// Rows is the rows that a kernel encodes: listed ones, or those from first on.
-//go:layout rowsLayout any
-struct Rows {
-    const u32 *listed;
-    const i64 *counted;
-    i64 capacity;
-    u64 first; // of rows that are not listed
-    METHOD u64 count() const { return device_rows(counted, capacity); }
-    METHOD u64 operator[](u64 i) const { return listed != nullptr ? listed[i] : first + i; }
-};
-
 // most_pieces is the most pieces that one launch encodes.
 //go:layout
 static constexpr u32 most_pieces = 8;
@@ -122,18 +111,6 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_places(u64 *places, const u64 *nexts, const
     for (u64 run = thread_in_grid(); run < runs; run += threads_per_grid())
         if (places[run] < at_end)
             places[run] = nexts[run] < ends[run] ? nexts[run] : at_length;
-}
-
-// compare returns −1, 0 or 1: the order of two strings or lists. Both are null, or neither.
-DEVICE i32 compare(const Texts &texts, u64 a, const Texts &others, u64 b) {
-    const Span x = texts.span(a), y = others.span(b);
-    const u64 end = x.length < y.length ? x.length : y.length;
-    for (u64 at = 0; at < end; at += texts.units()) {
-        const u64 one = texts.word(x, at), other = others.word(y, at);
-        if (one != other)
-            return one < other ? -1 : 1;
-    }
-    return x.length < y.length ? -1 : x.length > y.length;
 }
 
 // The order of a row and its predecessor, by the words and tails so far.
