@@ -3,7 +3,6 @@ package device
 import (
 	"context"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
@@ -23,10 +22,6 @@ import (
 // TPC-H at scale factor 10 lost 0.4 to 1 ms in each of some 170 waits that way.
 const (
 	polledWithoutPause = 200 * time.Microsecond
-	// polledAlone is the same while at most one of processorsOfPoll processors polls. A pause of the system ends
-	// some 50 µs late, and most operators on a hundred million rows end within two milliseconds.
-	polledAlone      = 2 * time.Millisecond
-	processorsOfPoll = 8
 	// polledByFew is the same with fewer processors than manyProcessors, of which a wait that polls
 	// takes one from other work.
 	polledByFew    = 50 * time.Microsecond
@@ -43,27 +38,14 @@ const (
 	pausePartOfFew = 8
 )
 
-// polling is the number of waits that poll without a pause.
-var polling atomic.Int32
-
-// brief returns how long a wait polls without a pause.
-func brief() time.Duration {
-	switch processors := runtime.NumCPU(); {
-	case processors < manyProcessors:
-		return polledByFew
-	case int(polling.Load()) <= processors/processorsOfPoll:
-		return polledAlone
-	}
-	return polledWithoutPause
-}
-
 // pollBriefly polls without a pause. It reports whether the wait has ended, by
 // completion or by an error.
 func pollBriefly(ctx context.Context, done func() (bool, error)) (finished bool, err error) {
-	polling.Add(1)
-	defer polling.Add(-1)
-	start := time.Now()
-	for i := 0; i < polledWithoutYield || time.Since(start) < brief(); i++ {
+	start, most := time.Now(), polledWithoutPause
+	if runtime.NumCPU() < manyProcessors {
+		most = polledByFew
+	}
+	for i := 0; i < polledWithoutYield || time.Since(start) < most; i++ {
 		if finished, err := done(); finished || err != nil {
 			return finished, err
 		}

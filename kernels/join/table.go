@@ -64,7 +64,7 @@ type lookup struct {
 // newTable returns a hash table for the rows of words, which it takes over, without memory.
 func newTable(c *call, w *words) *table {
 	n := uint64(w.rows)
-	t := &table{rows: w.rows, wide: w.wide, size: n + n/2 + 1, sign: w.sign, mask: math.MaxUint64, keys: w, values: w.values}
+	t := &table{rows: w.rows, wide: w.wide, size: slotsOf(n), sign: w.sign, mask: math.MaxUint64, keys: w, values: w.values}
 	if c.OnHost() {
 		t.size = 2 * n
 	}
@@ -74,6 +74,9 @@ func newTable(c *call, w *words) *table {
 	t.seed, t.factor = hashSeeds()
 	return t
 }
+
+// slotsOf returns the number of slots of a hash table of n rows on a GPU.
+func slotsOf(n uint64) uint64 { return max(n+n/2+1, min(slotsPerRow*n, cachedSlots)) }
 
 // setPlaces gives the keys of a range their places.
 func (t *table) setPlaces(least, places uint64) { t.least, t.places, t.size = least, places, 0 }
