@@ -32,11 +32,14 @@ func (f *facts) mayHaveWords() bool {
 
 // room returns the most places of a table.
 func (f *facts) room() uint64 {
-	perRow := uint64(placesPerRow)
-	if f.onHost {
+	perRow, cached := uint64(placesPerRow), uint64(0)
+	switch {
+	case f.onHost:
 		perRow = hostPlacesPerRow
+	case f.probe < math.MaxInt: // the build side is not kept
+		cached = min(uint64(f.probe)/probesPerPlace, cachedPlaces)
 	}
-	return min(perRow*uint64(f.build), math.MaxUint32-1)
+	return min(max(perRow*uint64(f.build), cached), math.MaxUint32-1)
 }
 
 // pairFacts are the input of the choice of how pairs are made of matches.

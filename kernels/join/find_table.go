@@ -29,7 +29,7 @@ func tableScratch(l, r, build uint64, repeats bool) uint64 {
 		slots  = 2*16 + 4 // a slot of two of the hash table, and the slot of the row
 		sorted = 32 + 28  // the span of each place, and the rows sorted by slot
 	)
-	total := 9*(l+r) + slots*build
+	total := 10*(l+r) + slots*build // words of nine bytes, and a place with its span for probesPerPlace rows
 	if repeats {
 		total += sorted * build
 	}

@@ -128,6 +128,9 @@ func (t *table) slotBytes(c *call) uint64 {
 	return (4*n + 15) &^ 15 // cleared in pairs of words
 }
 
+// mostBytes is the memory of the slots, or of the places that the device may give keys.
+func (t *table) mostBytes(c *call) uint64 { return max(t.slotBytes(c), (4*t.room+15)&^15) }
+
 // header returns the memory before the slots: struct Header of table.cuh, and from word
 // outcomeWord on the outcome of a first try to pair rows.
 func (t *table) header() (memory.Slice[uint64], error) {

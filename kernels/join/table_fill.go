@@ -52,7 +52,7 @@ func (t *table) decideFrom(c *call, header *[headerWords]uint64) error {
 
 // fill inserts all rows. With distinct set it does not matter whether keys occur twice.
 func (t *table) fill(c *call, distinct bool) error {
-	if err := t.allocate(c, max(t.slotBytes(c), (4*t.room+15)&^15)); err != nil {
+	if err := t.allocate(c, t.mostBytes(c)); err != nil {
 		return err
 	}
 	t.decided, t.distinct = distinct, distinct
@@ -102,7 +102,7 @@ func (t *table) insertOnDevice(c *call, w *words) error {
 	if err != nil {
 		return err
 	}
-	if w.rows <= fewRows {
+	if w.rows <= fewRows && t.mostBytes(c) <= fewBytes {
 		return c.launchBlocks("table", "build_few"+w.width(), device.Dim3{X: 1}, fewThreads, argument, w.argument(), t.slotBytes(c)/16)
 	}
 	if t.room == 0 {

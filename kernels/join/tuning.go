@@ -27,6 +27,10 @@ const (
 	// placesPerRow is the most places for each row of the build side on a GPU, hostPlacesPerRow on the host. Those of a GPU
 	// take up to a third more memory than a hash table, and one access instead of two or three. Not measured separately.
 	placesPerRow, hostPlacesPerRow = 2, 4
+	// probesPerPlace is the fewest rows of the probe side for each place of a table of up to cachedPlaces places, whatever the
+	// rows of the build side: to clear the places takes a small part of the time to look the rows up, and the L2 cache holds
+	// them.
+	probesPerPlace, cachedPlaces = 16, 4 << 20
 	// mergeCached is the largest number of right rows for which an as-of join keeps the order of the left rows:
 	// a block copies that number of rows to shared memory (as_of.cu). Not measured separately. With more the left words are sorted by digits of mergeDigit
 	// bits until tileRightRows right rows are left for a tile: on an H100 10⁸ by 10⁸ rows take 21.0 ms, 7.9 of which
@@ -57,8 +61,10 @@ const (
 	// separately.
 	threads  = 256
 	loopRows = 4
-	// fewRows is the most rows of a table that one block of fewThreads makes. Not measured separately.
+	// fewRows is the most rows of a table that one block of fewThreads makes, and fewBytes that of its slots. Not measured
+	// separately.
 	fewRows, fewThreads = 4096, 1024
+	fewBytes            = 4 * slotsPerRow * fewRows
 )
 
 // Pairs (pairing.cuh, pairs.cu).
