@@ -29,6 +29,8 @@ type gatherer struct {
 	// bounds. judge moves its value to firstBad.
 	bad      *hostword.Word
 	firstBad uint64
+	// together are taken by one launch.
+	together together
 	// sizes are collected by an estimate.
 	sizes sizes
 }
@@ -178,6 +180,9 @@ func (g *gatherer) later(then func() error) { g.then = append(g.then, then) }
 
 // runDeferred fetches bytes and runs deferred work, round by round, until no work is left.
 func (g *gatherer) runDeferred() error {
+	if err := g.takeRest(); err != nil {
+		return err
+	}
 	if g.bad != nil && len(g.wanted) == 0 {
 		if err := g.call.Stream.Synchronize(g.ctx); err != nil {
 			return err
@@ -199,6 +204,9 @@ func (g *gatherer) runDeferred() error {
 			if err := follow(); err != nil {
 				return err
 			}
+		}
+		if err := g.takeRest(); err != nil {
+			return err
 		}
 	}
 	return nil

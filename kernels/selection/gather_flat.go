@@ -55,6 +55,9 @@ func (g *gatherer) takeFixed(p part, l layout.Layout, buffer, width int, filling
 		}
 		return buffers, g.takeWide(buffers[1], values, width, s)
 	}
+	if validity && filling == 0 && s.capacity <= togetherRows && !g.call.OnHost() {
+		return buffers, g.takeTogether(takeJob{buffers[1], buffers[0], values, valid, width}, s)
+	}
 	return buffers, g.takeDirect(buffers[1], buffers[0], values, valid, width, filling, s)
 }
 

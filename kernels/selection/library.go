@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda
 //go:embed cuda/*.ptx*
 var code embed.FS
 

@@ -4,6 +4,7 @@
 #include "take.cuh"
 #include "take_bits.cuh"
 #include "take_runs.cuh"
+#include "take_together.cuh"
 #include "take_wide.cuh"
 #include "take_wide_bits.cuh"
 
