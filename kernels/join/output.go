@@ -99,21 +99,12 @@ func (o *output) gather(held *release.Stack, j *joined) (*buffer.Buffer, error) 
 		return nil, err
 	}
 	held.Add(right)
-	var columns []*column.Column
-	for _, c := range o.result.columns {
-		if !c.selected {
-			continue
-		}
-		gathered, err := o.gatherColumn(c, j, left, right)
-		if err != nil {
-			err = fmt.Errorf("column %q: %w", c.name, err)
-			if errors.Is(err, memory.ErrBudget) {
-				err = fmt.Errorf("the result has %d rows, and columns of %s: use Batches, or name fewer columns: %w", j.pairs.rows, o.sizeOfResult(j), err)
-			}
-			return nil, err
-		}
-		held.Add(gathered)
-		columns = append(columns, gathered)
+	columns, err := o.gatherColumns(j, left, right)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range columns {
+		held.Add(c)
 	}
 	schema := o.result.schema(o.left.Schema(), o.right.Schema(), o.options.Kind)
 	return op.Table(schema, columns, buffer.Rows{Count: int64(j.pairs.rows), Manager: o.Manager})
@@ -140,40 +131,118 @@ func (o *output) sizeOfResult(j *joined) string {
 	return fmt.Sprintf("%d bytes", total)
 }
 
-// gatherColumn gathers a column. A key with the name of its right key has the values of
-// the right table where the left row is missing.
-func (o *output) gatherColumn(c resultColumn, j *joined, left, right *column.Column) (*column.Column, error) {
-	from, rows, number, missing := o.left, left, c.number, j.leftMissing
+// gatherColumns gathers the columns of the result, those of a table together.
+func (o *output) gatherColumns(j *joined, left, right *column.Column) (columns []*column.Column, err error) {
+	defer func() {
+		if err != nil {
+			columns, err = nil, errors.Join(err, release.All(columns))
+		}
+	}()
+	sides := [2]gatheredSide{{rows: left, missing: j.leftMissing}, {rows: right, missing: j.rightMissing}}
+	for _, c := range o.result.columns {
+		if !c.selected {
+			continue
+		}
+		number := len(columns)
+		columns = append(columns, nil)
+		if c.shared >= 0 && o.options.Kind == Full {
+			if columns[number], err = o.gatherShared(c, left, right); err != nil {
+				return columns, o.gatherError(j, fmt.Sprintf("column %q", c.name), err)
+			}
+			continue
+		}
+		from, fromRight := o.sourceOf(c)
+		if o.shares(fromRight, j, from) {
+			columns[number] = from
+			if err = from.Retain(); err != nil {
+				return columns[:number], err
+			}
+			continue
+		}
+		side := &sides[0]
+		if fromRight {
+			side = &sides[1]
+		}
+		side.add(number, c.name, from)
+	}
+	for i := range sides {
+		if err = o.gatherSide(&sides[i], columns); err != nil {
+			return columns, o.gatherError(j, sides[i].String(), err)
+		}
+	}
+	return columns, nil
+}
+
+// gatherError returns an error about columns of the result.
+func (o *output) gatherError(j *joined, columns string, err error) error {
+	err = fmt.Errorf("%s: %w", columns, err)
+	if errors.Is(err, memory.ErrBudget) {
+		err = fmt.Errorf("the result has %d rows, and columns of %s: use Batches, or name fewer columns: %w", j.pairs.rows, o.sizeOfResult(j), err)
+	}
+	return err
+}
+
+// sourceOf returns the column that a column of the result is gathered from, and whether it is of the
+// right table. A key with the name of its right key has the values of the right table in a right join.
+func (o *output) sourceOf(c resultColumn) (from *column.Column, fromRight bool) {
 	switch {
-	case c.shared >= 0 && o.options.Kind == Full:
-		return o.gatherShared(c, left, right)
 	case c.shared >= 0 && o.options.Kind == Right:
-		from, rows, number, missing = o.right, right, c.shared, j.rightMissing
+		return o.right.Column(c.shared), true
 	case c.right:
-		from, rows, missing = o.right, right, j.rightMissing
+		return o.right.Column(c.number), true
 	}
-	if o.shares(c, j, from.Column(number)) {
-		return from.Column(number), from.Column(number).Retain()
+	return o.left.Column(c.number), false
+}
+
+// gatheredSide has the columns of a table that are gathered.
+type gatheredSide struct {
+	rows    *column.Column
+	missing bool
+	// numbers are those of the columns of the result.
+	numbers []int
+	names   []string
+	columns []*column.Column
+}
+
+func (s *gatheredSide) add(number int, name string, from *column.Column) {
+	s.numbers, s.names, s.columns = append(s.numbers, number), append(s.names, name), append(s.columns, from)
+}
+
+// String names the columns.
+func (s *gatheredSide) String() string {
+	if len(s.names) == 1 {
+		return fmt.Sprintf("column %q", s.names[0])
 	}
-	return o.take(from.Column(number), rows, missing)
+	return fmt.Sprintf("columns %q", s.names)
+}
+
+// gatherSide gathers columns of one table. noRow is null if rows may be missing.
+func (o *output) gatherSide(s *gatheredSide, to []*column.Column) error {
+	taken, err := selection.TakeColumns(o.Context(), s.columns, s.rows, o.takeOptions(s.missing))
+	for i, c := range taken {
+		to[s.numbers[i]] = c
+	}
+	return err
 }
 
 // shares reports whether a column of the result is that of the table: if all rows are in
 // it, in order, and their memory is of the manager of the result.
-func (o *output) shares(c resultColumn, j *joined, from *column.Column) bool {
-	fromRight := c.right || c.shared >= 0 && o.options.Kind == Right
+func (o *output) shares(fromRight bool, j *joined, from *column.Column) bool {
 	return j.pairs.everyRow && fromRight == j.probesRight && from.Manager() == o.Manager
 }
 
-// take takes rows of a column. noRow is null if rows may be missing.
-func (o *output) take(c, rows *column.Column, missing bool) (*column.Column, error) {
+// take takes rows of a column, none of which is missing.
+func (o *output) take(c, rows *column.Column) (*column.Column, error) {
+	return selection.TakeColumnWith(o.Context(), c, rows, o.takeOptions(false))
+}
+
+// takeOptions are those of rows of which some may be missing: these are null.
+func (o *output) takeOptions(missing bool) selection.TakeOptions {
 	bounds := selection.Trust
 	if missing {
 		bounds = selection.Null
 	}
-	return selection.TakeColumnWith(o.Context(), c, rows, selection.TakeOptions{
-		Options: o.resultOptions(), Bounds: bounds, Distinct: o.options.Kind.leftOnly(),
-	})
+	return selection.TakeOptions{Options: o.resultOptions(), Bounds: bounds, Distinct: o.options.Kind.leftOnly()}
 }
 
 // gatherShared gathers a key of a full join from both tables, in one type: the right rows
@@ -191,7 +260,7 @@ func (o *output) gatherShared(c resultColumn, left, right *column.Column) (*colu
 		return nil, err
 	}
 	if left.Len() == 0 {
-		taken, err := o.take(both, left, false)
+		taken, err := o.take(both, left)
 		return release.OnError(taken, err, both.Release())
 	}
 	block, slices, err := o.uint32s(left.Len())
@@ -221,7 +290,7 @@ func (o *output) takeShared(both, left, right *column.Column, to memory.Slice[ui
 	if err != nil {
 		return nil, err
 	}
-	taken, err := o.take(both, rows, false)
+	taken, err := o.take(both, rows)
 	return release.OnError(taken, err, rows.Release())
 }
 

@@ -90,24 +90,57 @@ func TakeColumnWith(ctx context.Context, values, indices *column.Column, options
 	})
 }
 
-func takeColumn(ctx context.Context, values, indices *column.Column, options TakeOptions) (taken *column.Column, err error) {
-	call, err := op.Begin(ctx, options.Options, values, indices)
+func takeColumn(ctx context.Context, values, indices *column.Column, options TakeOptions) (*column.Column, error) {
+	taken, err := takeAll(ctx, []*column.Column{values}, indices, options)
+	if err != nil {
+		return nil, err
+	}
+	return taken[0], nil
+}
+
+// TakeColumns is [TakeWith] for columns of one length and number of rows. It has fewer launches
+// and waits than a call for each: strings and lists of all columns add one for each level of nesting.
+func TakeColumns(ctx context.Context, columns []*column.Column, indices *column.Column, options TakeOptions) ([]*column.Column, error) {
+	return operation("take", []TakeOptions{options}, func(TakeOptions) ([]*column.Column, error) {
+		return takeAll(ctx, columns, indices, options)
+	})
+}
+
+// takeAll takes rows of columns of one length and number of rows.
+func takeAll(ctx context.Context, columns []*column.Column, indices *column.Column, options TakeOptions) (taken []*column.Column, err error) {
+	if len(columns) == 0 {
+		return nil, nil
+	}
+	for _, c := range columns[1:] {
+		if c.Len() != columns[0].Len() {
+			return nil, fmt.Errorf("%v and %v have different lengths: %w", columns[0], c, column.ErrInvalid)
+		}
+	}
+	call, err := op.Begin(ctx, options.Options, append(columns[:len(columns):len(columns)], indices)...)
 	if err != nil {
 		return nil, err
 	}
 	if indices, err = withDeviceRows(ctx, &call, indices); err != nil {
 		return nil, err
 	}
-	defer func() { taken, err = release.OnError(taken, err, indices.Release()) }()
-	rows, counted, err := values.Extent(ctx)
+	defer func() {
+		if err = errors.Join(err, indices.Release()); err != nil {
+			taken, err = nil, errors.Join(err, release.All(taken))
+		}
+	}()
+	counts, err := sameRows(ctx, columns...)
 	if err != nil {
 		return nil, err
 	}
-	columns, err := takeColumns(ctx, &call, []*column.Column{values}, int64(rows), counted, indices, options)
+	rows, counted, err := counts.Extent(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return rowsLike(columns[0], indices)
+	taken, err = takeColumns(ctx, &call, columns, int64(rows), counted, indices, options)
+	for i := 0; i < len(taken) && err == nil; i++ {
+		taken[i], err = rowsLike(taken[i], indices)
+	}
+	return taken, err
 }
 
 func takeTable(ctx context.Context, table *buffer.Buffer, indices *column.Column, options TakeOptions) (taken *buffer.Buffer, err error) {

@@ -1,6 +1,7 @@
 package selection_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,8 +12,10 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
@@ -196,5 +199,42 @@ func TestCountsThatLie(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, last.Release())
 		}
+	})
+}
+
+// TestTakeColumns requires the columns that single calls return, and errors for columns of other lengths.
+func TestTakeColumns(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		table, _ := columntest.DrawTable(t, mgr, arraytest.NewGenerator(11), 300, arraytest.AllTypes()...)
+		var columns []*column.Column
+		for i := range table.NumColumns() {
+			columns = append(columns, table.Column(i))
+		}
+		rows := []uint32{7, 299, 0, 7, 31}
+		indices, err := column.FromSlice(t.Context(), mgr, rows, column.SliceOptions{})
+		require.NoError(t, err)
+		options := selection.TakeOptions{}
+		taken, err := selection.TakeColumns(t.Context(), columns, indices, options)
+		require.NoError(t, err)
+		require.Len(t, taken, len(columns))
+		for i, c := range columns {
+			alone, err := selection.TakeColumnWith(t.Context(), c, indices, options)
+			require.NoError(t, err)
+			want, err := alone.Array(t.Context())
+			require.NoError(t, err)
+			got, err := taken[i].Array(t.Context())
+			require.NoError(t, err)
+			require.True(t, array.Equal(want, got), "%v: %v, expected %v", c, got, want)
+			want.Release()
+			got.Release()
+			require.NoError(t, errors.Join(alone.Release(), taken[i].Release()))
+		}
+		_, err = selection.TakeColumns(t.Context(), []*column.Column{columns[0], indices}, indices, options)
+		require.ErrorIs(t, err, column.ErrInvalid)
+		none, err := selection.TakeColumns(t.Context(), nil, indices, options)
+		require.NoError(t, err)
+		require.Empty(t, none)
+		require.NoError(t, indices.Release())
 	})
 }
