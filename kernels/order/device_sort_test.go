@@ -2,6 +2,7 @@ package order_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -273,4 +274,23 @@ func firstDifference(a, b []uint32) int {
 		}
 	}
 	return -1
+}
+
+// TestKernelsSortLongTexts sorts texts with a long common begin, which one block would compare for too long, and
+// others of any length.
+func TestKernelsSortLongTexts(t *testing.T) {
+	onKernels(t, func(t *testing.T, mgr *memory.Manager) {
+		for _, begin := range []int{0, 40, 2000} {
+			texts, numbers := array.NewStringBuilder(arrowmemory.DefaultAllocator), array.NewInt32Builder(arrowmemory.DefaultAllocator)
+			for row := range 60 {
+				texts.Append(strings.Repeat("x", begin) + strings.Repeat("y", row*7%5) + fmt.Sprint(row*13%11))
+				numbers.Append(int32(row % 3))
+			}
+			c := sortCase{arrays: []arrow.Array{texts.NewArray(), numbers.NewArray()}, directions: []ordertest.Direction{{Descending: begin == 40}, {}}}
+			c.checkSort(t, mgr, fmt.Sprintf("%d bytes in common", begin))
+			c.release()
+			texts.Release()
+			numbers.Release()
+		}
+	})
 }
