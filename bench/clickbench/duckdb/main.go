@@ -17,12 +17,10 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gpuframe/gpuframe/bench/clickbench/internal/hits"
+	"github.com/gpuframe/gpuframe/bench/internal/duckdb"
 	"github.com/gpuframe/gpuframe/internal/testing/clickbench"
 )
 
@@ -46,8 +44,8 @@ func run(ctx context.Context, f *hits.Flags, threads int) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.close()) }()
-	version, err := p.version()
+	defer func() { err = errors.Join(err, p.Close()) }()
+	version, err := p.Version()
 	if err != nil {
 		return err
 	}
@@ -71,12 +69,12 @@ func run(ctx context.Context, f *hits.Flags, threads int) (err error) {
 }
 
 // compare compares the answers to a question and measures both.
-func compare(ctx context.Context, table *hits.Table, p *peer, question, rounds int) (mine hits.Measurement, other time.Duration, err error) {
+func compare(ctx context.Context, table *hits.Table, p *duckdb.Peer, question, rounds int) (mine hits.Measurement, other time.Duration, err error) {
 	text, err := table.Sums(ctx, question)
 	if err != nil {
 		return mine, 0, err
 	}
-	want, err := p.answer(text)
+	want, err := p.Answer(text)
 	if err != nil {
 		return mine, 0, fmt.Errorf("DuckDB: %w", err)
 	}
@@ -84,27 +82,13 @@ func compare(ctx context.Context, table *hits.Table, p *peer, question, rounds i
 	if err != nil {
 		return mine, 0, err
 	}
-	if len(got) != len(want) {
-		return mine, 0, fmt.Errorf("%d sums, DuckDB %d", len(got), len(want))
-	}
-	for i := range got {
-		if !same(got[i], want[i]) {
-			return mine, 0, fmt.Errorf("sum %d is %s, DuckDB %s", i, got[i], want[i])
-		}
+	want.Columns = got.Columns // sums have no names
+	if difference := got.Difference(want, nil); difference != "" {
+		return mine, 0, errors.New(difference)
 	}
 	if mine, err = table.Measure(ctx, question, rounds); err != nil {
 		return mine, 0, err
 	}
-	other, err = p.measure(clickbench.Questions[question], rounds)
+	other, err = p.Measure(clickbench.Questions[question], rounds)
 	return mine, other, err
-}
-
-// same compares two values. Numbers may differ by 10⁻⁹ of them. Arrow's texts of times end with the Z of UTC.
-func same(a, b string) bool {
-	if strings.TrimSuffix(a, "Z") == b {
-		return true
-	}
-	x, err := strconv.ParseFloat(a, 64)
-	y, otherErr := strconv.ParseFloat(b, 64)
-	return err == nil && otherErr == nil && math.Abs(x-y) <= 1e-9*max(math.Abs(x), math.Abs(y))
 }
