@@ -2,7 +2,6 @@ package features
 
 import (
 	"context"
-	"math"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/bench/workloads/question"
@@ -125,12 +124,12 @@ from people`,
 	{
 		Name: "transformed and combined numbers",
 		SQL: `
-select id, ln(1 + z) as log, greatest(-2, least(2, x)) as clipped, x * y as product, x * x as square, sin(radians(age * 3.6)) as wave
+select id, ln(1 + z) as log, greatest(-2, least(2, x)) as clipped, x * y as product, x * x as square, sin(age / 10.0) as wave
 from people`,
 		Go: func(t question.Tables) gpuframe.Query {
 			return t["people"].Select(
 				"id", z.Log1p().As("log"), x.Clamp(-2, 2).As("clipped"), x.Mul(y).As("product"), x.Mul(x).As("square"),
-				age.Mul(3.6*math.Pi/180).Sin().As("wave"))
+				age.Div(10.0).Sin().As("wave"))
 		},
 	},
 	{

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/bench/internal/answer"
 	"github.com/gpuframe/gpuframe/bench/workloads/question"
@@ -55,9 +57,19 @@ func (s *Session) Close() (err error) {
 	return err
 }
 
-// WriteParquet writes each table to a file of its name in a folder.
+// WriteParquet writes each table to a file of its name in a folder. Lists of a fixed size, which gpuframe does not write to
+// Parquet, become lists.
 func (s *Session) WriteParquet(ctx context.Context, folder string) error {
 	for name, table := range s.tables {
+		schema, err := table.Schema(ctx)
+		if err != nil {
+			return fmt.Errorf("table %s: %w", name, err)
+		}
+		for _, field := range schema.Fields() {
+			if list, isFixed := field.Type.(*arrow.FixedSizeListType); isFixed {
+				table = table.With(gpuframe.Col(field.Name).ListSlice(0, int(list.Len())))
+			}
+		}
 		if _, err := table.WriteFile(ctx, filepath.Join(folder, name+".parquet"), gpuframe.Parquet()); err != nil {
 			return fmt.Errorf("table %s: %w", name, err)
 		}
