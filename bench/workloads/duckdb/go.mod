@@ -6,6 +6,7 @@ require (
 	github.com/duckdb/duckdb-go/v2 v2.5.5
 	github.com/gpuframe/gpuframe v0.1.0
 	github.com/gpuframe/gpuframe/bench v0.1.0
+	github.com/stretchr/testify v1.12.1
 )
 
 require (
@@ -34,9 +35,9 @@ require (
 	github.com/minio/c2goasm v0.0.0-20190812172519-36a3d3bbc4f3 // indirect
 	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
-	github.com/stretchr/objx v0.5.3 // indirect
 	github.com/tidwall/btree v1.8.2 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/exp v0.0.0-20260112195511-716be5621a96 // indirect
 	golang.org/x/mod v0.41.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
