@@ -30,7 +30,7 @@ func (s *settings) readCSV() (err error) {
 	if strings.HasSuffix(s.csv, ".jsonl") {
 		reader = "read_json"
 	}
-	took, err := p.Measure("select * from "+reader+"('"+strings.ReplaceAll(s.csv, "'", "''")+"')", s.Rounds)
+	took, _, err := p.Measure("select * from "+reader+"('"+strings.ReplaceAll(s.csv, "'", "''")+"')", s.Rounds)
 	if err != nil {
 		return err
 	}

@@ -160,6 +160,6 @@ func (s *settings) compareQuery(ctx context.Context, db *session.Session, p *duc
 	if mine, err = db.Measure(ctx, q, s.Rounds); err != nil {
 		return mine, 0, err
 	}
-	other, err = p.Measure(text, s.Rounds)
+	other, _, err = p.Measure(text, s.Rounds)
 	return mine, other, err
 }
