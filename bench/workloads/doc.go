@@ -12,7 +12,7 @@
 //	nested    lists, structs, maps, JSON, logs and texts
 //	features  columns for models, statistics, vectors, sketches
 //
-// The fifth workload, ClickBench, is bench/clickbench. A question is a value in Go: a function of queries beside the same question
+// The fifth workload, ClickBench, is bench/clickbench. A question is a value in Go: a function of queries, and the same question
 // in DuckDB's SQL. The tables are of a seed. A time begins with the call of the function and ends when the result is in
 // device memory; a first call, which compiles kernels, is not counted.
 //

@@ -102,7 +102,7 @@ func (p *Peer) Answer(text string) (a answer.Answer, err error) {
 	return a, rows.Err()
 }
 
-// columns returns the columns of a query as expressions whose values are texts.
+// columns returns the columns of a query as expressions of texts.
 func (p *Peer) columns(text string) (columns string, err error) {
 	rows, err := p.DB.Query("select column_name, column_type from (describe " + text + ")")
 	if err != nil {

@@ -7,7 +7,7 @@
 //
 // Both sides have the tables in memory, and each answer becomes a table; the least time of several counts. The
 // ratio is gpuframe's time divided by DuckDB's: below 1 gpuframe is faster. Processor time is that of the whole process, which runs
-// one side at a time. Floats may differ by 10⁻⁹ of their value, and everything else may not. A question whose answers
+// one side at a time. Floats may differ by 10⁻⁹ of their value, and everything else may not. A question of which the answers
 // differ by definition has a note.
 //
 // It is a separate module because DuckDB's library has 56 MB.

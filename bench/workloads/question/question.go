@@ -9,7 +9,7 @@ import (
 
 // Question is a question in Go and in DuckDB's SQL.
 type Question struct {
-	// Name says what is asked.
+	// Name is a short form of the question.
 	Name string
 	// SQL has one clause in a line.
 	SQL string
@@ -19,7 +19,7 @@ type Question struct {
 	Fit func(ctx context.Context, t Tables) (gpuframe.Query, error)
 	// Order are the columns that the rows are ordered by. Rows with equal values in them may be in any order.
 	Order []string
-	// Note is what the two sides compute differently, if they do.
+	// Note names a difference between the two sides, if there is one.
 	Note string
 }
 

@@ -5,7 +5,7 @@ import (
 	"github.com/gpuframe/gpuframe/bench/workloads/question"
 )
 
-// customerQuestions are about sets of customers and what one of them bought in the course of time.
+// customerQuestions are about sets of customers, and purchases of one customer in the course of time.
 var customerQuestions = []question.Question{
 	{
 		Name: "customers of both channels",
@@ -82,10 +82,10 @@ from shop join site using (customer)
 where shop.second / shop.first < site.second / site.first`,
 		Go: func(t question.Tables) gpuframe.Query {
 			growth := func(channel, name string) gpuframe.Query {
-				of := func(y int32) gpuframe.Expr { return paid.Sum().Where(year.Eq(y)) }
+				inYear := func(y int32) gpuframe.Expr { return paid.Sum().Where(year.Eq(y)) }
 				return t[channel].
 					Join(t["days"], gpuframe.Inner, "day").
-					GroupBy("customer").Agg(of(2024).TrueDiv(of(2023)).As(name))
+					GroupBy("customer").Agg(inYear(2024).TrueDiv(inYear(2023)).As(name))
 			}
 			return growth("sales", "shop").
 				Join(growth("web", "site"), gpuframe.Inner, "customer").

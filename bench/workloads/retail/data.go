@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/bench/workloads/question"
 )
 
-// tables are the tables of a shop: two channels of sales, returns, and what they refer to.
+// tables are the tables of a shop: two channels of sales, returns, and the items, customers, stores and days of these.
 var tables = []question.Table{
 	{Name: "sales", Make: makeSales},
 	{Name: "web", Make: makeWeb},

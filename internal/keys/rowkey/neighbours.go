@@ -13,7 +13,9 @@ type Neighbours struct {
 }
 
 // Neighbours returns the comparisons of the first n of some rows.
-func (h *Host) Neighbours(rows Rows, n int) *Neighbours { return &Neighbours{host: h, rows: rows, n: n} }
+func (h *Host) Neighbours(rows Rows, n int) *Neighbours {
+	return &Neighbours{host: h, rows: rows, n: n}
+}
 
 // Differ reports whether row i, which is at least 1, has another key than row i−1. It is fast for one row after the
 // other.

@@ -42,7 +42,7 @@ type Totals struct {
 	logWall, logProcessors float64
 }
 
-// Add adds a question whose answers are equal.
+// Add adds a question with equal answers.
 func (t *Totals) Add(p Pair) {
 	t.Equal++
 	t.Ours.Wall, t.Ours.Processors = t.Ours.Wall+p.Ours.Wall, t.Ours.Processors+p.Ours.Processors

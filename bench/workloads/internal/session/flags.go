@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/bench/workloads/series"
 )
 
-// Sets are the workloads. ClickBench is a program beside them.
+// Sets are the workloads. ClickBench is another program.
 var Sets = []question.Set{retail.Set, series.Set, nested.Set, features.Set}
 
 // Flags are the flags of programs that run the questions.
