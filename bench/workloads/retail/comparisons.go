@@ -29,7 +29,7 @@ from years a join years b on a.brand = b.brand and b.year = a.year + 1`,
 		},
 	},
 	{
-		Name: "weeks of a store beside those of the year before",
+		Name: "weeks of a store and the same of the year before",
 		SQL: `
 with weeks as (
   select store, week, sum(paid) filter (where weekday in ('Saturday', 'Sunday')) as weekend, sum(paid) as revenue
@@ -74,7 +74,7 @@ where abs(revenue - mean) > 0.1 * mean`,
 		},
 	},
 	{
-		Name: "running revenue of two channels side by side",
+		Name: "running revenue of two channels",
 		SQL: `
 with store as (
   select item, day, sum(sum(paid)) over (partition by item order by day) as running
@@ -154,7 +154,7 @@ having variation > 0.3`,
 		},
 	},
 	{
-		Name: "best and worst items beside each other",
+		Name: "best and worst items in one row",
 		SQL: `
 with profits as (select item, sum(profit) as profit from sales where store = 4 group by item),
 best as (select item, row_number() over (order by profit desc, item) as place from profits),

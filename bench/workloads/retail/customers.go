@@ -36,7 +36,7 @@ from (
 		},
 	},
 	{
-		Name: "customers who bought in every year",
+		Name: "customers with sales in every year",
 		SQL: `
 select customer, sum(paid) as revenue
 from sales join days using (day)
@@ -69,7 +69,7 @@ where city = 'Oslo'
 		},
 	},
 	{
-		Name: "customers whose web grows faster than their shops",
+		Name: "customers with more growth on the web than in shops",
 		SQL: `
 with shop as (
   select customer, sum(paid) filter (where year = 2023) as first, sum(paid) filter (where year = 2024) as second

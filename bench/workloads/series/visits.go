@@ -58,7 +58,7 @@ group by kind, next`,
 		},
 	},
 	{
-		Name: "users who return in the next week",
+		Name: "users that return in the next week",
 		SQL: `
 with weeks as (select distinct user, date_trunc('week', ts)::timestamp as week from events)
 select a.week, count(*) as n, count(b.user) as returned
