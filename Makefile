@@ -214,16 +214,15 @@ flight: build/tools/modules ## the module for Arrow Flight, at small sizes under
 	$(GO) -C flight vet -race ./...
 	$(GO) -C flight test -vet=off -timeout 40m -race -short ./...
 
-sql: build/tools/modules ## the modules of SQL: the ADBC driver, Substrait, and answers of DuckDB; their dependencies are fetched
+sql: build/tools/modules ## the modules of SQL: the ADBC driver, Substrait, and answers of DuckDB, also to bench/workloads; their dependencies are fetched
 	for module in sql/adbc sql/substrait; do \
 		build/tools/modules tidy -diff $$module && $(GO) -C $$module vet ./... && $(GO) -C $$module test -vet=off -timeout 40m ./... || exit 1; done
 	@if $(GO) -C sql/duckdb list -deps -test ./... >/dev/null; then $(MAKE) --no-print-directory sql-duckdb; else \
 		echo "sql: DuckDB could not be fetched: answers are not compared with it"; fi
 
 sql-duckdb: build/tools/modules
-	build/tools/modules tidy -diff sql/duckdb
-	$(GO) -C sql/duckdb vet ./...
-	$(GO) -C sql/duckdb test -vet=off -timeout 40m ./...
+	for module in sql/duckdb bench/workloads/duckdb; do \
+		build/tools/modules tidy -diff $$module && $(GO) -C $$module vet ./... && $(GO) -C $$module test -vet=off -timeout 40m ./... || exit 1; done
 
 beam: build/tools/modules ## the module for Apache Beam; its dependencies are fetched
 	build/tools/modules tidy -diff beam

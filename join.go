@@ -65,12 +65,12 @@ func On(left, right Key) JoinTerm {
 // Matching is a further condition on rows that match, on the columns that an inner join
 // has. It decides what matches, and does not filter the result: a left join keeps the left
 // rows for which it is false, without a match. Inner, left, semi and anti joins need no keys with
-// it. A join without keys evaluates the condition for all pairs of rows, unless it has a lower and
+// it. A join evaluates the condition for all pairs of rows with equal keys, unless it has a lower and
 // an upper bound of values of one side by values of the other: integers, floats, or times of one
 // type. Then it evaluates those pairs that a search in sorted rows leaves: spans that overlap,
-// values in ranges.
+// values in ranges. With keys it searches if these leave many pairs.
 //
-//	stays.Join(rates, gpuframe.Inner, gpuframe.Matching(day.Ge(from).And(day.Lt(until))))
+//	stays.Join(rates, gpuframe.Inner, "city", gpuframe.Matching(day.Ge(from).And(day.Lt(until))))
 func Matching(condition Expression) JoinTerm {
 	return joinTerm(func(terms *bind.JoinTerms) { terms.Matching = append(terms.Matching, conditionOf(condition).bound()) })
 }

@@ -26,7 +26,7 @@ bundle-check   scripts/(gpu-bundle|run)\.sh$|(bench/)?go\.(mod|sum)$
 gorgonia-check gorgoniacu/|device/|scripts/fetch-cuda-header\.sh$
 arrow18        arrow18/|arrowdev/
 flight         flight/|deploy/|sql/|internal/(arrays/arrowipc|query/querydata)/|share/
-sql            sql/|[a-z_]*\.go$|kernels/(expr|group|join|window)/[a-z_]*\.go$
+sql            sql/|bench/(workloads|internal/(answer|duckdb))/|[a-z_]*\.go$|kernels/(expr|group|join|window)/[a-z_]*\.go$
 beam           beam/|internal/arrays/arrowipc/
 opentelemetry  observe/
 objectstore    objectstore/|bench/tpch/stores/|internal/testing/objecttest/|internal/io/source/(object|fetched|parquet|describe|request_limit)

@@ -21,8 +21,10 @@ program() {
 program tpch-duckdb bench/tpch/duckdb .
 program dbbenchmark-duckdb bench/dbbenchmark/duckdb .
 program clickbench-duckdb bench/clickbench/duckdb .
+program workloads-duckdb bench/workloads/duckdb .
 program tpch bench ./tpch
 program dbbenchmark bench ./dbbenchmark
+program workloads bench ./workloads
 program csv bench ./csv
 program kernels bench ./kernels
 program bench bench .

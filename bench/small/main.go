@@ -1,8 +1,8 @@
 // Command small measures whole calls on few rows, and what the driver does in each.
 //
-//	go -C bench run ./small [-device cuda:0] [-rows 1000] [-rounds 1001]
+//	go -C bench run ./small [-device cuda:0] [-rows 1000] [-rounds 1001] [-only "five verbs: query"] [-cpuprofile FILE]
 //
-// A call is timed from its begin until its result is on the device. The table of the driver's
+// A call is timed from its begin until its result is on the device. The time of processors is that of the whole process. The table of the driver's
 // calls is of other runs, on the same device behind one that counts and times them.
 package main
 
@@ -13,7 +13,9 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/pprof"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gpuframe/gpuframe"
@@ -23,6 +25,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/testing/callcount"
+	"github.com/gpuframe/gpuframe/internal/testing/processor"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
@@ -47,6 +50,8 @@ func run(ctx context.Context) (err error) {
 	name := flag.String("device", "cuda:0", "device to measure")
 	rows := flag.Int("rows", 1000, "rows of the tables")
 	rounds := flag.Int("rounds", 1001, "calls, of which the median is taken")
+	only := flag.String("only", "", "a part of the names of the calls to measure; empty for all")
+	profile := flag.String("cpuprofile", "", "file to write a profile of the calls to, for go tool pprof")
 	flag.Parse()
 	e, err := gpuframe.Open(gpuframe.Device(*name))
 	if err != nil {
@@ -62,32 +67,54 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, second.Close()) }()
-	// The lock keeps waits of other goroutines' threads out of the measurement.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	// The lock keeps waits of other goroutines' threads out of the measurement. On the host these compute.
+	if e.Device().Name() != "host" {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
 	fmt.Printf("%s: %s, %d rows\n\n", e.Device(), e.Device().Info().Name, *rows)
-	took := map[string]time.Duration{}
-	err = each(e, *rows, func(c call) (err error) {
-		took[c.name], err = byClock(ctx, e, c.run, *rounds)
-		return err
-	})
+	took := map[string]cost{}
+	stop, err := startProfile(*profile)
 	if err != nil {
 		return err
 	}
-	t := table.New("call", "time", "bar", "calls of the driver")
+	err = each(e, *rows, func(c call) (err error) {
+		if strings.Contains(c.name, *only) {
+			took[c.name], err = measure(ctx, e, c.run, *rounds)
+		}
+		return err
+	})
+	if err = errors.Join(err, stop()); err != nil {
+		return err
+	}
+	t := table.New("call", "time", "of processors", "bar", "calls of the driver")
 	err = each(second, *rows, func(c call) error {
+		if !strings.Contains(c.name, *only) {
+			return nil
+		}
 		calls, err := driverCalls(ctx, second, counted, c.run)
-		t.Add(c.name, fmt.Sprintf("%.1f µs", float64(took[c.name].Nanoseconds())/1e3), c.bar, calls)
+		t.Add(c.name, microseconds(took[c.name].wall), microseconds(took[c.name].processors), c.bar, calls)
 		return err
 	})
 	return errors.Join(err, t.Print(os.Stdout))
 }
 
-// byClock returns the median time of a call.
-func byClock(ctx context.Context, e *gpuframe.Engine, run func(context.Context) (releaser, error), rounds int) (time.Duration, error) {
+func microseconds(d time.Duration) string {
+	return fmt.Sprintf("%.1f µs", float64(d.Nanoseconds())/1e3)
+}
+
+// cost is the median time of a call, and the mean time of all processors.
+type cost struct{ wall, processors time.Duration }
+
+// measure returns the cost of a call, after 200 others.
+func measure(ctx context.Context, e *gpuframe.Engine, run func(context.Context) (releaser, error), rounds int) (c cost, err error) {
 	stream := e.Manager().Stream()
 	var times []time.Duration
-	for range 200 + rounds {
+	var before time.Duration
+	for i := range 200 + rounds {
+		if i == 200 {
+			before = processor.Time()
+		}
 		began := time.Now()
 		result, err := run(ctx)
 		if err == nil {
@@ -98,12 +125,32 @@ func byClock(ctx context.Context, e *gpuframe.Engine, run func(context.Context) 
 			err = result.Release()
 		}
 		if err != nil {
-			return 0, err
+			return c, err
 		}
 	}
+	c.processors = (processor.Time() - before) / time.Duration(rounds)
 	times = times[200:]
 	slices.Sort(times)
-	return times[len(times)/2], nil
+	c.wall = times[len(times)/2]
+	return c, nil
+}
+
+// startProfile begins a profile of the processors in a file, if its path is not empty.
+func startProfile(path string) (stop func() error, err error) {
+	if path == "" {
+		return func() error { return nil }, nil
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return file.Close()
+	}, nil
 }
 
 // driverCalls returns what the driver does in a call, after some others.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gpuframe/gpuframe/bench/tpch/internal/answer"
+	"github.com/gpuframe/gpuframe/bench/internal/answer"
 	"github.com/gpuframe/gpuframe/bench/tpch/internal/session"
 	"github.com/gpuframe/gpuframe/bench/tpch/queries"
 )

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/gpuframe/gpuframe/bench/tpch/internal/answer"
+	"github.com/gpuframe/gpuframe/bench/internal/answer"
 	"github.com/gpuframe/gpuframe/bench/tpch/internal/session"
 )
 

@@ -2,6 +2,7 @@ package join
 
 import (
 	"math"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/window"
 )
 
-// A join without keys, such as a cross join with a condition, need not evaluate it for all pairs of rows, if the condition has
+// A join with a condition need not evaluate it for all pairs of rows, or for all pairs with equal keys, if the condition has
 // conjuncts
 //
 //	u < x and v > y
@@ -24,7 +25,8 @@ import (
 // at a place that a search finds. They begin at the first row up to which the greatest v is above y:
 // the greatest v up to each row is in order, so a search finds it too. The condition is evaluated for
 // the rows in between. All of them match if u and v are one expression, and most if the spans have
-// similar lengths.
+// similar lengths. With keys the build side is sorted by these first, the greatest v is that of the rows with equal
+// keys, and the searches have the keys too.
 
 // bound is a comparison of an expression of the build side with one of the probe side.
 type bound struct {
@@ -33,10 +35,12 @@ type bound struct {
 	upper, closed bool
 }
 
-// narrowing is the condition of a cross join with an upper and a lower bound of the build side.
+// narrowing is a condition with an upper and a lower bound of the build side.
 type narrowing struct {
 	*condition
 	upper, lower bound
+	// probeKeys and buildKeys are the keys of both sides.
+	probeKeys, buildKeys []*column.Column
 }
 
 // narrowing returns the bounds of the condition, if it has both.
@@ -179,12 +183,21 @@ func (k *condition) table(right bool) *buffer.Buffer {
 // narrow returns matches of which those that meet the condition are a part. It returns nil if all
 // pairs are evaluated.
 func (k *condition) narrow(m *matches) (*matches, error) {
-	if len(k.leftKeys) > 0 || int64(m.probe)*int64(m.build) < narrowedPairs || min(m.probe, m.build) < narrowedRows {
+	if int64(m.probe)*int64(m.build) < narrowedPairs || min(m.probe, m.build) < narrowedRows {
 		return nil, nil
 	}
 	n, ok := k.narrowing()
 	if !ok {
 		return nil, nil
+	}
+	n.probeKeys, n.buildKeys = k.leftKeys, k.rightKeys
+	if k.probesRight {
+		n.probeKeys, n.buildKeys = k.rightKeys, k.leftKeys
+	}
+	if len(k.leftKeys)+len(k.rightKeys) > 0 {
+		if many, err := n.hasManyPairs(m); err != nil || !many {
+			return nil, err
+		}
 	}
 	var held release.Stack
 	narrowed, err := newMatches(k.call, m.probe, m.build)
@@ -194,32 +207,41 @@ func (k *condition) narrow(m *matches) (*matches, error) {
 	return release.OnError(narrowed, err, held.Release())
 }
 
+// hasManyPairs reports whether the keys leave so many pairs that a sort and searches are faster than their condition. It
+// waits for the number of pairs.
+func (n *narrowing) hasManyPairs(m *matches) (bool, error) {
+	if n.nullsEqual || len(n.probeKeys) != len(n.buildKeys) {
+		return false, nil
+	}
+	s, err := newSequence(n.call, m, everyMatch)
+	if err != nil {
+		return false, err
+	}
+	return s.total >= narrowedPairs && s.total >= pairsPerNarrowedRow*int64(m.probe+m.build), s.Release()
+}
+
 // fill finds the matches.
 func (n *narrowing) fill(held *release.Stack, m *matches) error {
 	expressions := []expr.Expr{n.upper.build, n.lower.build}
 	if n.upper.build.Same(n.lower.build) {
 		expressions = expressions[:1]
 	}
-	build, err := n.evaluateSide(held, buildSide, expressions)
+	bounds, err := n.evaluateSide(held, buildSide, expressions)
 	if err != nil {
 		return err
 	}
-	s, keys, err := sortUsable(n.call, held, m, build, false)
+	s, keys, err := sortUsable(n.call, held, m, slices.Concat(n.buildKeys, bounds), false)
 	if err != nil {
 		return err
 	}
-	first, err := firstColumns(held, s.table, 1)
+	keys = keys[:len(n.buildKeys)+1]
+	first, err := firstColumns(held, s.table, len(keys))
 	if err != nil {
 		return err
 	}
 	reach := first
-	if len(build) > 1 {
-		greatest, err := window.CumulativeMax(n.Context(), s.table.Column(1), window.Options{Options: n.scratch()})
-		if err != nil {
-			return err
-		}
-		held.Add(greatest)
-		if reach, _, err = keyTable(held, []*column.Column{greatest}); err != nil {
+	if len(bounds) > 1 {
+		if reach, err = n.reach(held, s.table); err != nil {
 			return err
 		}
 	}
@@ -227,15 +249,15 @@ func (n *narrowing) fill(held *release.Stack, m *matches) error {
 	if err != nil {
 		return err
 	}
-	high, err := n.places(held, first, probe[0], keys[:1], n.upper.closed)
+	high, err := n.places(held, first, probe[0], keys, n.upper.closed)
 	if err != nil {
 		return err
 	}
-	low, err := n.places(held, reach, probe[1], keys[:1], false)
+	low, err := n.places(held, reach, probe[1], keys, false)
 	if err != nil {
 		return err
 	}
-	all, _, err := keyTable(held, probe)
+	all, _, err := keyTable(held, slices.Concat(n.probeKeys, probe))
 	if err != nil {
 		return err
 	}
@@ -246,9 +268,33 @@ func (n *narrowing) fill(held *release.Stack, m *matches) error {
 	return m.fillSpans(n.call, low, high, valid)
 }
 
-// places searches the values of a column.
+// reach returns the keys of the sorted rows, and the greatest lower bound of the rows with equal keys up to each.
+func (n *narrowing) reach(held *release.Stack, sorted *buffer.Buffer) (*buffer.Buffer, error) {
+	count := len(n.buildKeys)
+	columns := columnsOf(sorted)
+	var greatest *column.Column
+	if count == 0 {
+		var err error
+		if greatest, err = window.CumulativeMax(n.Context(), columns[1], window.Options{Options: n.scratch()}); err != nil {
+			return nil, err
+		}
+	} else {
+		rows := window.Windows{PartitionBy: orderKeys(count), OrderBy: orderKeys(count + 1)[count:]}
+		most := window.Max(expr.Col(sorted.Schema().Field(count+1).Name)).Rows(window.FirstRow, 0)
+		list, err := window.Over(n.Context(), sorted, rows, []window.Function{most}, n.scratch())
+		if err != nil {
+			return nil, err
+		}
+		greatest = list[0]
+	}
+	held.Add(greatest)
+	table, _, err := keyTable(held, append(columns[:count:count], greatest))
+	return table, err
+}
+
+// places searches the values of a column, behind the keys.
 func (n *narrowing) places(held *release.Stack, sorted *buffer.Buffer, values *column.Column, keys []order.Key, upper bool) (*column.Column, error) {
-	table, _, err := keyTable(held, []*column.Column{values})
+	table, _, err := keyTable(held, slices.Concat(n.probeKeys, []*column.Column{values}))
 	if err != nil {
 		return nil, err
 	}

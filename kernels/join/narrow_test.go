@@ -84,14 +84,17 @@ func compareSpans(a, b *float64, holds func(sign int) bool) bool {
 	return holds(0)
 }
 
-// TestNarrowed compares cross joins with conditions that have bounds with nested loops.
-func TestNarrowed(t *testing.T) {
+// spanCondition is a condition on pairs of spans, and the same in Go.
+type spanCondition struct {
+	where expr.Expr
+	model func(a, b span) bool
+}
+
+// spanConditions are conditions by their names. All but one have bounds of both kinds.
+func spanConditions() map[string]spanCondition {
 	less, atMost, greater := func(sign int) bool { return sign < 0 }, func(sign int) bool { return sign <= 0 }, func(sign int) bool { return sign > 0 }
 	s, e, s2, e2 := expr.Col("s"), expr.Col("e"), expr.Col("s_right"), expr.Col("e_right")
-	conditions := map[string]struct {
-		where expr.Expr
-		model func(a, b span) bool
-	}{
+	return map[string]spanCondition{
 		"overlap":            {s.Lt(e2).And(s2.Lt(e)), func(a, b span) bool { return compareSpans(a[0], b[1], less) && compareSpans(b[0], a[1], less) }},
 		"closed overlap":     {s.Le(e2).And(e.Ge(s2)), func(a, b span) bool { return compareSpans(a[0], b[1], atMost) && compareSpans(b[0], a[1], atMost) }},
 		"value in a range":   {s.Ge(s2).And(s.Lt(e2)), func(a, b span) bool { return compareSpans(b[0], a[0], atMost) && compareSpans(a[0], b[1], less) }},
@@ -101,11 +104,15 @@ func TestNarrowed(t *testing.T) {
 		}},
 		"one bound": {s.Gt(e2), func(a, b span) bool { return compareSpans(a[0], b[1], greater) }},
 	}
+}
+
+// TestNarrowed compares cross joins with conditions that have bounds with nested loops.
+func TestNarrowed(t *testing.T) {
 	types := []arrow.DataType{arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64,
 		arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Timestamp_us}
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr, r := devicetest.Manager(t, dev, memory.Options{}), property.Random(t)
-		for name, c := range conditions {
+		for name, c := range spanConditions() {
 			for _, dataType := range types {
 				if !chosen(r, dev, 12) {
 					continue
@@ -140,6 +147,54 @@ func TestNarrowed(t *testing.T) {
 				result, err := index.Probe(t.Context(), a)
 				require.NoError(t, err)
 				require.Equal(t, want, pairsOfRows(t, result), fmt.Sprint(name, dataType))
+				require.NoError(t, index.Release())
+				require.NoError(t, a.Release())
+				require.NoError(t, b.Release())
+			}
+		}
+	})
+}
+
+// TestNarrowedWithKeys compares joins by few keys with conditions that have bounds with nested loops.
+func TestNarrowedWithKeys(t *testing.T) {
+	row := expr.Col("row")
+	third := row.Mod(expr.Lit(10)).Div(expr.Lit(4)).Div(row.Mod(expr.Lit(11)).Sign()) // null for rows 0, 11, …
+	parity := row.BitAnd(expr.Lit(1)).Cast(arrow.PrimitiveTypes.Float64)
+	lists := map[string][]join.On{
+		"a key":    {{LeftExpr: third, RightExpr: third}},
+		"two keys": {{LeftExpr: third, RightExpr: third}, {LeftExpr: parity, RightExpr: parity}},
+	}
+	equal := func(name string, i, j int) bool {
+		return i%11 > 0 && j%11 > 0 && i%10/4 == j%10/4 && (name == "a key" || i%2 == j%2)
+	}
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr, r := devicetest.Manager(t, dev, memory.Options{}), property.Random(t)
+		for name, c := range spanConditions() {
+			for keys, on := range lists {
+				if !chosen(r, dev, 4) {
+					continue
+				}
+				dataType := []arrow.DataType{arrow.PrimitiveTypes.Float32, arrow.FixedWidthTypes.Timestamp_us}[r.IntN(2)]
+				a, left := drawSpans(t, mgr, r, dataType, 420+r.IntN(60))
+				b, right := drawSpans(t, mgr, r, dataType, 420+r.IntN(60))
+				var want [][2]int64
+				for i := range left {
+					for j := range right {
+						if equal(keys, i, j) && c.model(left[i], right[j]) {
+							want = append(want, [2]int64{int64(i), int64(j)})
+						}
+					}
+				}
+				for _, kind := range []join.Kind{join.Inner, join.Left, join.Semi, join.Anti} {
+					result, err := join.Tables(t.Context(), a, b, on, join.Options{Kind: kind, Where: c.where, Order: join.LeftOrder})
+					require.NoError(t, err)
+					require.Equal(t, ofKind(kind, want, len(left)), pairsOfRows(t, result), fmt.Sprint(name, dataType, kind, keys))
+				}
+				index, err := join.Build(t.Context(), a.Schema(), b, on, join.Options{Kind: join.Inner, Where: c.where})
+				require.NoError(t, err)
+				result, err := index.Probe(t.Context(), a)
+				require.NoError(t, err)
+				require.Equal(t, want, pairsOfRows(t, result), fmt.Sprint(name, dataType, keys))
 				require.NoError(t, index.Release())
 				require.NoError(t, a.Release())
 				require.NoError(t, b.Release())

@@ -60,7 +60,7 @@ func (w *rankWriter) write(o *ordering) error {
 	begins, groups := make([]int, count+1), make([]int, count)
 	begins[count] = n
 	err := parallel.Run(o.call.Context(), n, count, func(part, begin, _ int) {
-		for begin > 0 && begin < n && w.equal(begin) {
+		for pairs := w.pairs(); begin > 0 && begin < n && !pairs.Differ(begin); {
 			begin++
 		}
 		begins[part] = begin
@@ -70,7 +70,8 @@ func (w *rankWriter) write(o *ordering) error {
 	}
 	if w.method == Dense && count > 1 {
 		err = parallel.Run(o.call.Context(), n, count, func(part, _, _ int) {
-			for i := begins[part]; i < begins[part+1]; i = w.end(i, begins[part+1]) {
+			pairs := w.pairs()
+			for i := begins[part]; i < begins[part+1]; i = w.end(pairs, i, begins[part+1]) {
 				groups[part]++
 			}
 		})
@@ -83,8 +84,9 @@ func (w *rankWriter) write(o *ordering) error {
 		for _, g := range groups[:part] {
 			dense += g
 		}
+		pairs := w.pairs()
 		for i := begins[part]; i < begins[part+1]; {
-			end := w.end(i, begins[part+1])
+			end := w.end(pairs, i, begins[part+1])
 			dense++
 			w.group(i, end, dense)
 			i = end
@@ -92,14 +94,14 @@ func (w *rankWriter) write(o *ordering) error {
 	})
 }
 
-// equal reports whether a row equals the row before it.
-func (w *rankWriter) equal(i int) bool {
-	return w.host.Compare(int(w.rows[i-1]), int(w.rows[i]), rowkey.Position{}) == 0
+// pairs returns the comparisons of a goroutine.
+func (w *rankWriter) pairs() *rowkey.Neighbours {
+	return w.host.Neighbours(rowkey.Rows{Listed: w.rows}, len(w.rows))
 }
 
 // end returns the end of the group that begins with row i.
-func (w *rankWriter) end(i, limit int) int {
-	for i++; i < limit && w.method != First && w.equal(i); {
+func (w *rankWriter) end(pairs *rowkey.Neighbours, i, limit int) int {
+	for i++; i < limit && w.method != First && !pairs.Differ(i); {
 		i++
 	}
 	return i

@@ -142,17 +142,15 @@ func (o *ordering) runsOnHost(rows memory.Slice[uint32], runs *Runs) error {
 	if err := errors.Join(listErr, numbersErr, beginsErr); err != nil {
 		return err
 	}
-	row := func(i int) int {
-		if len(list) > 0 {
-			return int(list[i])
-		}
-		return i
+	if len(list) == 0 {
+		list = nil // the rows are in order
 	}
 	count := parallel.Parts(o.rows)
 	counts := make([]uint32, count)
 	err = parallel.Run(o.call.Context(), o.rows, count, func(part, begin, end int) {
+		pairs := host.Neighbours(rowkey.Rows{Listed: list}, o.rows)
 		for i := begin; i < end; i++ {
-			if i == 0 || host.Compare(row(i-1), row(i), rowkey.Position{}) != 0 {
+			if i == 0 || pairs.Differ(i) {
 				counts[part]++
 			}
 			numbers[i] = counts[part]

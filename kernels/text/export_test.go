@@ -87,3 +87,6 @@ func ReplaceDistinct(e expr.Expr, pattern, with string, least int) expr.Expr {
 func ExtractDistinct(e expr.Expr, pattern string, group, least int) expr.Expr {
 	return expr.Apply(search{kind: extract, pattern: pattern, group: group, leastDistinct: least}, e)
 }
+
+// IsJSON reports whether a text is JSON.
+func IsJSON(value string) bool { return isJSON(value) }

@@ -94,7 +94,7 @@ func jsonFunction(name string, result func(h hosted, operands []arrow.DataType) 
 			text := stringsOf(operands[0])
 			return func(row int, to array.Builder) {
 				value := text(row)
-				if json.Valid([]byte(value)) {
+				if isJSON(value) {
 					if value, ok := valueAt(strings.Trim(value, jsonSpace), path); ok {
 						add(value, to)
 						return

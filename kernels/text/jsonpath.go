@@ -82,31 +82,34 @@ func valueAt(value string, path []jsonStep) (part string, ok bool) {
 
 // eachMember calls visit for the members of a valid object, until it returns false.
 func eachMember(object string, visit func(key, value string) bool) {
-	rest := strings.TrimLeft(object[1:], jsonSpace)
+	rest := trimSpace(object[1:])
 	for rest[0] == '"' {
 		keyEnd := valueEnd(rest)
 		key := unquoted(rest[:keyEnd])
-		rest = strings.TrimLeft(rest[keyEnd:], jsonSpace)
-		rest = strings.TrimLeft(rest[len(":"):], jsonSpace)
+		rest = trimSpace(rest[keyEnd:])
+		rest = trimSpace(rest[len(":"):])
 		end := valueEnd(rest)
 		if !visit(key, rest[:end]) {
 			return
 		}
-		rest = strings.TrimLeft(rest[end:], jsonSpace)
-		rest = strings.TrimLeft(strings.TrimPrefix(rest, ","), jsonSpace)
+		rest = trimSpace(rest[end:])
+		rest = trimSpace(strings.TrimPrefix(rest, ","))
 	}
 }
 
 // eachElement calls visit for the elements of a valid array.
 func eachElement(list string, visit func(value string)) {
-	rest := strings.TrimLeft(list[1:], jsonSpace)
+	rest := trimSpace(list[1:])
 	for rest[0] != ']' {
 		end := valueEnd(rest)
 		visit(rest[:end])
-		rest = strings.TrimLeft(rest[end:], jsonSpace)
-		rest = strings.TrimLeft(strings.TrimPrefix(rest, ","), jsonSpace)
+		rest = trimSpace(rest[end:])
+		rest = trimSpace(strings.TrimPrefix(rest, ","))
 	}
 }
+
+// trimSpace leaves out white space at the beginning.
+func trimSpace(text string) string { return text[spaceOf(text):] }
 
 // valueEnd returns where the value at the beginning of valid JSON ends.
 func valueEnd(text string) int {

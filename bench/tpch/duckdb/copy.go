@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/bench/internal/duckdb"
 	"github.com/gpuframe/gpuframe/bench/tpch/data"
 	"github.com/gpuframe/gpuframe/bench/tpch/internal/session"
 	"github.com/gpuframe/gpuframe/internal/testing/processor"
@@ -22,7 +23,7 @@ const copiedRows = 1<<16 - 1
 
 // compareCopies prints the times in which both write lineitem as a Parquet file, and the lengths of the
 // files, on a GPU also that of tables that the host encodes. Then DuckDB compares both files.
-func (s *settings) compareCopies(ctx context.Context, g *data.Generator, folder string, p *peer) (err error) {
+func (s *settings) compareCopies(ctx context.Context, g *data.Generator, folder string, p *duckdb.Peer) (err error) {
 	db, sides, err := s.open(ctx, g, folder, p)
 	if err != nil {
 		return err
@@ -47,13 +48,13 @@ func (s *settings) compareCopies(ctx context.Context, g *data.Generator, folder 
 		return err
 	}
 	theirs, err := measureCopy("DuckDB", other, s.Rounds, func() error {
-		return p.execute(fmt.Sprintf("copy lineitem to %s (format parquet, compression '%s')", quoted(other), s.copy))
+		return p.Execute(fmt.Sprintf("copy lineitem to %s (format parquet, compression '%s')", quoted(other), s.copy))
 	})
 	if err != nil {
 		return err
 	}
 	fmt.Printf("ratio %.2f×\n", float64(theirs)/float64(ours))
-	return p.compareFiles(mine, other)
+	return compareFiles(p, mine, other)
 }
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
@@ -90,13 +91,13 @@ func measureCopy(name, path string, rounds int, write func() error) (best time.D
 }
 
 // compareFiles compares the rows of two files, in order, by hashes of blocks of them.
-func (p *peer) compareFiles(mine, other string) error {
+func compareFiles(p *duckdb.Peer, mine, other string) error {
 	var different int64
 	hashes := func(path string) string {
 		return "select file_row_number // 1000 as part, sum(hash(t)::hugeint) as h from (select * exclude file_row_number, file_row_number from read_parquet(" + quoted(path) + ", file_row_number=true)) t group by part"
 	}
 	text := "select count(*) from (" + hashes(mine) + ") a full join (" + hashes(other) + ") b using (part) where a.h is distinct from b.h"
-	if err := p.db.QueryRow(text).Scan(&different); err != nil {
+	if err := p.DB.QueryRow(text).Scan(&different); err != nil {
 		return err
 	}
 	if different > 0 {

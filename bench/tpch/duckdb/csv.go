@@ -1,12 +1,12 @@
 package main
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 
+	"github.com/gpuframe/gpuframe/bench/internal/duckdb"
 	"github.com/gpuframe/gpuframe/bench/tpch/internal/session"
 )
 
@@ -16,16 +16,12 @@ func (s *settings) readCSV() (err error) {
 	if err != nil {
 		return err
 	}
-	db, err := sql.Open("duckdb", "")
+	p, err := duckdb.Open(s.threads)
 	if err != nil {
 		return err
 	}
-	p := &peer{db}
-	defer func() { err = errors.Join(err, p.close()) }()
-	if err := p.set(s.threads); err != nil {
-		return err
-	}
-	version, err := p.version()
+	defer func() { err = errors.Join(err, p.Close()) }()
+	version, err := p.Version()
 	if err != nil {
 		return err
 	}
@@ -34,12 +30,12 @@ func (s *settings) readCSV() (err error) {
 	if strings.HasSuffix(s.csv, ".jsonl") {
 		reader = "read_json"
 	}
-	took, err := p.measure("select * from "+reader+"('"+strings.ReplaceAll(s.csv, "'", "''")+"')", s.Rounds)
+	took, _, err := p.Measure("select * from "+reader+"('"+strings.ReplaceAll(s.csv, "'", "''")+"')", s.Rounds)
 	if err != nil {
 		return err
 	}
 	var rows int64
-	if err := db.QueryRow("select count(*) from answer").Scan(&rows); err != nil {
+	if err := p.DB.QueryRow("select count(*) from answer").Scan(&rows); err != nil {
 		return err
 	}
 	fmt.Printf("all columns    %d rows %8.1f ms %6.2f GB/s\n", rows, session.Milliseconds(took), float64(info.Size())/took.Seconds()/1e9)

@@ -25,6 +25,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gpuframe/gpuframe/bench/internal/duckdb"
 	"github.com/gpuframe/gpuframe/bench/tpch/data"
 	"github.com/gpuframe/gpuframe/bench/tpch/internal/session"
 	"github.com/gpuframe/gpuframe/bench/tpch/queries"
@@ -71,7 +72,7 @@ func (s *settings) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.close()) }()
+	defer func() { err = errors.Join(err, p.Close()) }()
 	if s.write != "" {
 		return s.writeAnswers(p)
 	}
@@ -82,13 +83,13 @@ func (s *settings) run(ctx context.Context) (err error) {
 }
 
 // writeAnswers writes a file for each query.
-func (s *settings) writeAnswers(p *peer) error {
+func (s *settings) writeAnswers(p *duckdb.Peer) error {
 	for _, q := range queries.All {
 		text, err := q.SQL(s.Scale)
 		if err != nil {
 			return err
 		}
-		a, err := p.answer(text)
+		a, err := p.Answer(text)
 		if err != nil {
 			return fmt.Errorf("query %d: %w", q.Number, err)
 		}
@@ -102,8 +103,8 @@ func (s *settings) writeAnswers(p *peer) error {
 }
 
 // open opens gpuframe's side, and describes both.
-func (s *settings) open(ctx context.Context, g *data.Generator, folder string, p *peer) (db *session.Session, sides string, err error) {
-	version, err := p.version()
+func (s *settings) open(ctx context.Context, g *data.Generator, folder string, p *duckdb.Peer) (db *session.Session, sides string, err error) {
+	version, err := p.Version()
 	if err != nil {
 		return nil, "", err
 	}
@@ -114,7 +115,7 @@ func (s *settings) open(ctx context.Context, g *data.Generator, folder string, p
 }
 
 // compare prints a line for each query.
-func (s *settings) compare(ctx context.Context, g *data.Generator, folder string, p *peer) (err error) {
+func (s *settings) compare(ctx context.Context, g *data.Generator, folder string, p *duckdb.Peer) (err error) {
 	db, sides, err := s.open(ctx, g, folder, p)
 	if err != nil {
 		return err
@@ -140,12 +141,12 @@ func (s *settings) compare(ctx context.Context, g *data.Generator, folder string
 }
 
 // compareQuery compares the answers to a query and measures both.
-func (s *settings) compareQuery(ctx context.Context, db *session.Session, p *peer, q queries.Query) (mine session.Measurement, other time.Duration, err error) {
+func (s *settings) compareQuery(ctx context.Context, db *session.Session, p *duckdb.Peer, q queries.Query) (mine session.Measurement, other time.Duration, err error) {
 	text, err := q.SQL(s.Scale)
 	if err != nil {
 		return mine, 0, err
 	}
-	want, err := p.answer(text)
+	want, err := p.Answer(text)
 	if err != nil {
 		return mine, 0, fmt.Errorf("DuckDB: %w", err)
 	}
@@ -159,6 +160,6 @@ func (s *settings) compareQuery(ctx context.Context, db *session.Session, p *pee
 	if mine, err = db.Measure(ctx, q, s.Rounds); err != nil {
 		return mine, 0, err
 	}
-	other, err = p.measure(text, s.Rounds)
+	other, _, err = p.Measure(text, s.Rounds)
 	return mine, other, err
 }

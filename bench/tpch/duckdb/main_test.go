@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/bench/tpch/internal/answer"
+	"github.com/gpuframe/gpuframe/bench/internal/answer"
 )
 
 func parsed(t *testing.T, arguments ...string) *settings {

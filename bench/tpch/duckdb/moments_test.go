@@ -29,7 +29,7 @@ func TestMoments(t *testing.T) {
 		require.NoError(t, err)
 		got, err := frame.Record(t.Context())
 		require.NoError(t, err)
-		want, err := p.answer(`select p, var_samp(f), stddev_samp(i), kurtosis(f), kurtosis(i), kurtosis_pop(f), kurtosis_pop(i), corr(f, i), covar_samp(f, i)
+		want, err := p.Answer(`select p, var_samp(f), stddev_samp(i), kurtosis(f), kurtosis(i), kurtosis_pop(f), kurtosis_pop(i), corr(f, i), covar_samp(f, i)
 			from t group by p order by p nulls last`)
 		require.NoError(t, err)
 		require.EqualValues(t, len(want.Rows), got.NumRows())
@@ -42,6 +42,6 @@ func TestMoments(t *testing.T) {
 		got.Release()
 		record.Release()
 		require.NoError(t, frame.Release())
-		require.NoError(t, p.close())
+		require.NoError(t, p.Close())
 	}
 }

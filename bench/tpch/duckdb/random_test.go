@@ -1,7 +1,6 @@
 package main
 
 import (
-	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/bench/internal/duckdb"
 	"github.com/gpuframe/gpuframe/internal/testing/querytest"
 )
 
@@ -24,12 +24,10 @@ func TestRandomQueries(t *testing.T) {
 	e, err := gpuframe.Open(gpuframe.Device("host"))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
-	db, err := sql.Open("duckdb", "")
+	p, err := duckdb.Open(0)
 	require.NoError(t, err)
-	db.SetMaxOpenConns(1)
-	p := &peer{db}
-	defer func() { require.NoError(t, p.close()) }()
-	require.NoError(t, p.execute(querytest.SQLMacros))
+	defer func() { require.NoError(t, p.Close()) }()
+	require.NoError(t, p.Execute(querytest.SQLMacros))
 	withRows := 0
 	for seed := *firstQuery; seed < *firstQuery+*randomQueries; seed++ {
 		options := querytest.Options{Verbs: 2 + seed%5, Rows: 20, Least: 5 * (seed % 3), SQL: true}
@@ -49,7 +47,7 @@ func TestRandomQueries(t *testing.T) {
 }
 
 // compareQuery runs a query by both.
-func compareQuery(t *testing.T, p *peer, c *querytest.Case) error {
+func compareQuery(t *testing.T, p *duckdb.Peer, c *querytest.Case) error {
 	want, err := rowsOf(p, c)
 	if err != nil {
 		return fmt.Errorf("DuckDB: %w", err)
@@ -70,8 +68,8 @@ func compareQuery(t *testing.T, p *peer, c *querytest.Case) error {
 }
 
 // rowsOf returns the rows of a query in DuckDB.
-func rowsOf(p *peer, c *querytest.Case) (*querytest.Table, error) {
-	rows, err := p.db.Query(c.SQL)
+func rowsOf(p *duckdb.Peer, c *querytest.Case) (*querytest.Table, error) {
+	rows, err := p.DB.Query(c.SQL)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/bench/internal/duckdb"
 	"github.com/gpuframe/gpuframe/bench/tpch/data"
 )
 
@@ -17,13 +18,13 @@ func (s *settings) rewritten(ctx context.Context, folder string) (to string, err
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, p.close()) }()
+	defer func() { err = errors.Join(err, p.Close()) }()
 	return s.rewrite(ctx, folder, p)
 }
 
 // rewrite writes the files of a folder again, one for each table, by another writer and with another compression, and
 // returns their folder below that one. Files that are there are not written again.
-func (s *settings) rewrite(ctx context.Context, folder string, p *peer) (to string, err error) {
+func (s *settings) rewrite(ctx context.Context, folder string, p *duckdb.Peer) (to string, err error) {
 	codec := s.codec
 	if codec == "" {
 		codec = "snappy"
@@ -33,7 +34,7 @@ func (s *settings) rewrite(ctx context.Context, folder string, p *peer) (to stri
 		return "", err
 	}
 	write := func(from, path string) error {
-		return p.execute(fmt.Sprintf("copy (select * from read_parquet(%s)) to %s (format parquet, compression '%s', row_group_size 262144)", quoted(from), quoted(path), codec))
+		return p.Execute(fmt.Sprintf("copy (select * from read_parquet(%s)) to %s (format parquet, compression '%s', row_group_size 262144)", quoted(from), quoted(path), codec))
 	}
 	switch s.writer {
 	case "duckdb":

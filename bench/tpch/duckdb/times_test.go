@@ -1,7 +1,6 @@
 package main
 
 import (
-	"database/sql"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -16,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/bench/tpch/internal/answer"
+	"github.com/gpuframe/gpuframe/bench/internal/answer"
+	"github.com/gpuframe/gpuframe/bench/internal/duckdb"
 )
 
 var (
@@ -334,17 +334,15 @@ func TestTimes(t *testing.T) {
 	e, err := gpuframe.Open(gpuframe.Device("host"))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
-	db, err := sql.Open("duckdb", "")
+	p, err := duckdb.Open(0)
 	require.NoError(t, err)
-	db.SetMaxOpenConns(1)
-	p := &peer{db}
-	defer func() { require.NoError(t, p.close()) }()
+	defer func() { require.NoError(t, p.Close()) }()
 	values, nulls := 0, 0
 	for seed := *firstTimes; seed < *firstTimes+*timeTables; seed++ {
 		g := &timeGenerator{rand.New(rand.NewPCG(uint64(seed), 18)), []arrow.TimeUnit{arrow.Microsecond, arrow.Millisecond, arrow.Second}[seed%3]}
 		record, lines := g.table(40)
-		require.NoError(t, p.execute("create or replace table t(id bigint, t timestamp, u timestamp, d date, n bigint, s varchar)"))
-		require.NoError(t, p.execute("insert into t values "+lines))
+		require.NoError(t, p.Execute("create or replace table t(id bigint, t timestamp, u timestamp, d date, n bigint, s varchar)"))
+		require.NoError(t, p.Execute("insert into t values "+lines))
 		made, missing := compareTimes(t, g, e, p, record, seed)
 		values, nulls = values+made, nulls+missing
 		record.Release()
@@ -356,7 +354,7 @@ func TestTimes(t *testing.T) {
 
 // compareTimes compares some expressions of one table, and returns the number of values and of
 // nulls.
-func compareTimes(t *testing.T, g *timeGenerator, e *gpuframe.Engine, p *peer, record arrow.Record, seed int) (values, nulls int) {
+func compareTimes(t *testing.T, g *timeGenerator, e *gpuframe.Engine, p *duckdb.Peer, record arrow.Record, seed int) (values, nulls int) {
 	var list []gpuframe.Expression
 	var texts []string
 	for n := range 12 {
@@ -384,7 +382,7 @@ func compareTimes(t *testing.T, g *timeGenerator, e *gpuframe.Engine, p *peer, r
 	require.NoError(t, err)
 	defer got.Release()
 	require.NoError(t, frame.Release())
-	want, err := p.answer("select " + strings.Join(texts, ", ") + " from t order by id")
+	want, err := p.Answer("select " + strings.Join(texts, ", ") + " from t order by id")
 	require.NoError(t, err, "table %d\n%s", seed, strings.Join(texts, "\n"))
 	require.EqualValues(t, len(want.Rows), got.NumRows())
 	for row := range want.Rows {

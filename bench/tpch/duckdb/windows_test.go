@@ -1,7 +1,6 @@
 package main
 
 import (
-	"database/sql"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/bench/tpch/internal/answer"
+	"github.com/gpuframe/gpuframe/bench/internal/answer"
+	"github.com/gpuframe/gpuframe/bench/internal/duckdb"
 )
 
 // windowRows makes a random table as a record, and as SQL values: an id, a partition, an
@@ -54,13 +54,11 @@ func windowRows(g *rand.Rand, rows int) (arrow.Record, string) {
 }
 
 // peerOf opens a DuckDB with the rows of windowRows.
-func peerOf(t *testing.T, values string) *peer {
-	db, err := sql.Open("duckdb", "")
+func peerOf(t *testing.T, values string) *duckdb.Peer {
+	p, err := duckdb.Open(0)
 	require.NoError(t, err)
-	db.SetMaxOpenConns(1)
-	p := &peer{db}
-	require.NoError(t, p.execute("create table t(id bigint, p int, o bigint, f double, i int, s varchar)"))
-	require.NoError(t, p.execute("insert into t values "+values))
+	require.NoError(t, p.Execute("create table t(id bigint, p int, o bigint, f double, i int, s varchar)"))
+	require.NoError(t, p.Execute("insert into t values "+values))
 	return p
 }
 
@@ -76,12 +74,12 @@ func TestWindows(t *testing.T) {
 		record, values := windowRows(g, rows)
 		p := peerOf(t, values)
 		compareWindows(t, g, e, p, record)
-		require.NoError(t, p.close())
+		require.NoError(t, p.Close())
 		record.Release()
 	}
 }
 
-func compareWindows(t *testing.T, g *rand.Rand, e *gpuframe.Engine, p *peer, record arrow.Record) {
+func compareWindows(t *testing.T, g *rand.Rand, e *gpuframe.Engine, p *duckdb.Peer, record arrow.Record) {
 	f, i, s, o := gpuframe.Col("f"), gpuframe.Col("i"), gpuframe.Col("s"), gpuframe.Col("o")
 	for round := range 8 {
 		key, text := o.Asc(), "order by o nulls last, id"
@@ -150,7 +148,7 @@ func compareWindows(t *testing.T, g *rand.Rand, e *gpuframe.Engine, p *peer, rec
 		require.NoError(t, err)
 		got, err := frame.Record(t.Context())
 		require.NoError(t, err)
-		want, err := p.answer("select " + strings.Join(texts, ", ") + " from t order by id")
+		want, err := p.Answer("select " + strings.Join(texts, ", ") + " from t order by id")
 		require.NoError(t, err)
 		for row := range want.Rows {
 			for n, text := range want.Rows[row] {

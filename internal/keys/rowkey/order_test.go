@@ -128,12 +128,45 @@ func (k keys) check(t require.TestingT, mgr *memory.Manager, name string) {
 			}
 		}
 	}
+	k.checkNeighbours(t, host, name)
 	s := &plan.Segments[0]
 	for row := range n {
 		for word := range s.Words() {
 			require.Equal(t, words[row][word], host.Word(0, word, row), name)
 			require.Zero(t, words[row][word]>>1>>(s.WordLength(word)-1), "%s: unused bits", name)
 		}
+	}
+}
+
+// checkNeighbours compares rows with those before them: in their order, and in the reverse one from the middle on.
+func (k keys) checkNeighbours(t require.TestingT, host *rowkey.Host, name string) {
+	n := k.arrays[0].Len()
+	listed := make([]uint32, n)
+	for i := range listed {
+		listed[i] = uint32(n - 1 - i)
+	}
+	inOrder, reverse := host.Neighbours(rowkey.Rows{}, n), host.Neighbours(rowkey.Rows{Listed: listed}, n)
+	for i := 1; i < n; i++ {
+		want := ordertest.CompareRows(k.arrays, i-1, k.arrays, i, k.directions) != 0
+		require.Equal(t, want, inOrder.Differ(i), "%s: rows %d and %d", name, i-1, i)
+		at := 1 + (i+n/2)%(n-1)
+		want = ordertest.CompareRows(k.arrays, n-at, k.arrays, n-1-at, k.directions) != 0
+		require.Equal(t, want, reverse.Differ(at), "%s: rows %d and %d of the list", name, at-1, at)
+	}
+}
+
+// TestNeighboursOfBlocks compares rows of several blocks.
+func TestNeighboursOfBlocks(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	for number, dataType := range []arrow.DataType{arrow.FixedWidthTypes.Boolean, &arrow.Decimal128Type{Precision: 9, Scale: 2}, arrow.BinaryTypes.String} {
+		g := arraytest.NewGenerator(uint64(number))
+		k := keys{[]arrow.Array{ordertest.Array(g, dataType, 3000)}, ordertest.Directions[:1]}
+		plan, release := k.plan(t, mgr)
+		host, err := rowkey.NewHost(plan)
+		require.NoError(t, err)
+		k.checkNeighbours(t, host, dataType.String())
+		release()
+		k.release()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/bench/internal/answer"
 	"github.com/gpuframe/gpuframe/internal/testing/clickbench"
 )
 
@@ -40,22 +41,16 @@ func (t *Table) Sums(ctx context.Context, question int) (string, error) {
 	return "select " + strings.Join(sums, ", ") + " from (" + text + ") as answer(" + strings.Join(names, ", ") + ")", nil
 }
 
-// Answer returns the first row of a statement's answer, as texts.
-func (t *Table) Answer(ctx context.Context, text string) ([]string, error) {
+// Answer returns the answer to a statement.
+func (t *Table) Answer(ctx context.Context, text string) (a answer.Answer, err error) {
 	frame, err := t.run(ctx, text)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	record, err := frame.Record(ctx)
 	if err = errors.Join(err, frame.Release()); err != nil {
-		return nil, err
+		return a, err
 	}
 	defer record.Release()
-	values := make([]string, record.NumCols())
-	for i := range values {
-		if values[i] = "null"; record.Column(i).IsValid(0) {
-			values[i] = record.Column(i).ValueStr(0)
-		}
-	}
-	return values, nil
+	return answer.Of(record), nil
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/bench/internal/answer"
 	"github.com/gpuframe/gpuframe/bench/internal/mark"
 	"github.com/gpuframe/gpuframe/bench/tpch/data"
-	"github.com/gpuframe/gpuframe/bench/tpch/internal/answer"
 	"github.com/gpuframe/gpuframe/bench/tpch/queries"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/testing/processor"

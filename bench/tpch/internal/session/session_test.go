@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/bench/internal/answer"
 	"github.com/gpuframe/gpuframe/bench/tpch/data"
-	"github.com/gpuframe/gpuframe/bench/tpch/internal/answer"
 	"github.com/gpuframe/gpuframe/bench/tpch/queries"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"

@@ -2,7 +2,9 @@
 package answer
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -110,10 +112,16 @@ func (a Answer) arranged(order []string) [][]string {
 const tolerance = 1e-9
 
 // same reports whether two values are equal: as texts, as exact numbers, or as floats, if
-// one of them has more digits after the point than the decimals of the answers.
+// one of them has more digits after the point than the decimals of the answers. Arrow's texts of times end with the Z of
+// UTC. Lists, structs and maps are JSON, of which the elements are compared.
 func same(a, b string) bool {
-	if a == b {
+	if a = strings.TrimSuffix(a, "Z"); a == strings.TrimSuffix(b, "Z") {
 		return true
+	}
+	if strings.HasPrefix(a, "[") || strings.HasPrefix(a, "{") {
+		x, err := parseNested(a)
+		y, otherErr := parseNested(b)
+		return err == nil && otherErr == nil && sameNested(x, y)
 	}
 	x, err := strconv.ParseFloat(a, 64)
 	if err != nil {
@@ -143,4 +151,40 @@ func exact(text string) string {
 		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 	}
 	return text
+}
+
+// parseNested parses JSON. Its numbers stay texts.
+func parseNested(text string) (value any, err error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	err = d.Decode(&value)
+	return value, err
+}
+
+// sameNested compares values of JSON. Arrow writes a map as a list of its entries.
+func sameNested(a, b any) bool {
+	switch x := a.(type) {
+	case []any:
+		if y, isObject := b.(map[string]any); isObject {
+			return sameEntries(x, y)
+		}
+		y, isList := b.([]any)
+		return isList && slices.EqualFunc(x, y, sameNested)
+	case map[string]any:
+		y, isObject := b.(map[string]any)
+		return isObject && maps.EqualFunc(x, y, sameNested)
+	}
+	return a == b || a != nil && b != nil && same(fmt.Sprint(a), fmt.Sprint(b))
+}
+
+// sameEntries compares the entries of a map with an object.
+func sameEntries(entries []any, object map[string]any) bool {
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		value, known := object[fmt.Sprint(entry["key"])]
+		if !known || !sameNested(entry["value"], value) {
+			return false
+		}
+	}
+	return len(entries) == len(object)
 }
