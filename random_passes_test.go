@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/expr/catalog"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
@@ -48,7 +49,10 @@ type anyState struct {
 // newAnyQuery returns a drawer of queries, whose types an engine finds.
 func newAnyQuery(t require.TestingT, types *gpuframe.Engine) anyQuery {
 	q := anyQuery{types: types, pools: map[string]arrow.Array{}}
-	for _, f := range functionsOfValues() {
+	for _, f := range catalog.All() {
+		if !isOfValues(f) && !slices.Contains(vectorFunctions, f.Name) {
+			continue
+		}
 		switch f.Section {
 		case "Aggregates":
 			if f.Name != "any_value" { // which value it is may depend on the plan
@@ -56,6 +60,10 @@ func newAnyQuery(t require.TestingT, types *gpuframe.Engine) anyQuery {
 			}
 		case "Windows":
 			q.windows = append(q.windows, f.Go)
+		case "Lists, structs, maps":
+			if slices.Contains(vectorFunctions, f.Name) {
+				q.rows = append(q.rows, f.Go)
+			}
 		default:
 			q.rows = append(q.rows, f.Go)
 		}
@@ -73,6 +81,9 @@ func newAnyQuery(t require.TestingT, types *gpuframe.Engine) anyQuery {
 			b.Release()
 		}
 	}
+	for _, of := range vectorTypes {
+		q.pools[of.String()] = vectorsOf(of)
+	}
 	dictionary := array.NewDictionaryBuilder(arrowmemory.DefaultAllocator, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}).(*array.BinaryDictionaryBuilder)
 	defer dictionary.Release()
 	for _, text := range []string{"", "a", "Oslo", " x "} {
@@ -81,6 +92,24 @@ func newAnyQuery(t require.TestingT, types *gpuframe.Engine) anyQuery {
 	dictionary.AppendNull()
 	q.pools["dictionary"] = dictionary.NewArray()
 	return q
+}
+
+// vectorFunctions are the functions of vectors.
+var vectorFunctions = []string{"dot", "l2_distance", "cosine_similarity", "norm", "list_sum", "list_length"}
+
+// vectorTypes are types of vectors of two numbers.
+var vectorTypes = []arrow.DataType{arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float32), arrow.ListOf(arrow.PrimitiveTypes.Float64)}
+
+// vectorsOf returns vectors of two numbers, with a null element and a null.
+func vectorsOf(of arrow.DataType) arrow.Array {
+	b := array.NewBuilder(arrowmemory.DefaultAllocator, of)
+	defer b.Release()
+	for _, text := range []string{"[0, 0]", "[1, 2]", "[-1.5, 3]", "[1e30, -1e-30]", "[3, 4]", "[1, null]", "null"} {
+		if err := b.AppendValueFromString(text); err != nil {
+			panic(err)
+		}
+	}
+	return b.NewArray()
 }
 
 // appendSmall appends values that several columns have.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe"
@@ -58,7 +59,7 @@ func keep(rows []Row, c expression) []Row {
 func (d *drawer) plainAggregation() aggregation {
 	e := d.value(1)
 	values := func(rows []Row) []any { return notNull(e, rows) }
-	choice := d.choose("aggregate", 12)
+	choice := d.choose("aggregate", 13)
 	switch {
 	case choice == 0:
 		return aggregation{gpuframe.Count(), Int64, func(rows []Row) any { return int64(len(rows)) }, aggregateSQL("count(*)ROWS", e), false}
@@ -81,12 +82,46 @@ func (d *drawer) plainAggregation() aggregation {
 		return aggregation{e.expr.All(), Bool, func(rows []Row) any { return not(anyIs(values(rows), false)) }, aggregateSQL("bool_and(VALUE)ROWS", e), false}
 	case choice == 9 && e.kind == Int32:
 		return aggregation{e.expr.Median(), Float64, func(rows []Row) any { return median(values(rows)) }, aggregateSQL("quantile_cont(VALUE, 0.5)ROWS", e), false}
+	case choice == 12 && e.kind.isNumber():
+		return d.vectorSum(e)
 	case choice == 10 && d.table.Ordered:
 		return d.end(e, e.expr.Last(), last, "arg_max")
 	case d.table.Ordered:
 		return d.end(e, e.expr.First(), first, "arg_min")
 	}
 	return aggregation{e.expr.NullCount(), Int64, func(rows []Row) any { return int64(len(rows) - len(values(rows))) }, aggregateSQL("(count(*)ROWS - count(VALUE)ROWS)", e), false}
+}
+
+// vectorSum is an element of the sum or the mean of vectors of two numbers: those with a null are skipped.
+func (d *drawer) vectorSum(e expression) aggregation {
+	other, ok := d.column(Kind.isNumber)
+	if !ok {
+		other = e
+	}
+	vectors := gpuframe.ConcatList(e.expr.Cast(arrow.PrimitiveTypes.Float64), other.expr.Cast(arrow.PrimitiveTypes.Float64))
+	sums, function, fold := vectors.Sum(), "sum", func(values []any) any { return exactSum(values) }
+	if rapid.Bool().Draw(d.t, "mean") {
+		sums, function, fold = vectors.Mean(), "avg", mean
+	}
+	model := func(rows []Row) any {
+		var values []any
+		for _, row := range rows {
+			if value := e.model(row); value != nil && other.model(row) != nil {
+				values = append(values, number(value))
+			}
+		}
+		if len(values) == 0 {
+			return nil
+		}
+		return fold(values)
+	}
+	return aggregation{sums.ListGet(0), Float64, model, func(filter, window string) string {
+		both := "VALUE is not null and " + other.sql + " is not null"
+		if filter != "" {
+			both += " and " + filter
+		}
+		return strings.ReplaceAll(function+"(VALUE::double) filter (where "+both+")"+window, "VALUE", e.sql)
+	}, true}
 }
 
 func sumSQL(kind Kind) string {
