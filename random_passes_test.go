@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -370,6 +371,27 @@ func (q *anyQuery) aggregate(schema *arrow.Schema) gpuframe.Expr {
 	return made
 }
 
+// frame draws a frame of ordered windows: of rows, or of a range of numbers, times or steps of a calendar.
+func (q *anyQuery) frame(w gpuframe.Window, schema *arrow.Schema) gpuframe.Window {
+	if q.choose("at least", 4) == 0 {
+		w = w.AtLeast(2)
+	}
+	low, high := int64(q.choose("low", 5)-3), int64(q.choose("high", 4)-1)
+	var kinds []gpuframe.Window
+	for _, window := range []gpuframe.Window{
+		w.Rows(low, high), w.Range(low, high), w.Range(time.Duration(low)*24*time.Hour, time.Duration(high)*24*time.Hour),
+		w.Range(gpuframe.Every(int(low), "month"), gpuframe.Every(int(high), "day")), w.Range(nil, high), w.Rows(gpuframe.FirstRow, high),
+	} {
+		if q.typeOf(schema, gpuframe.Count().Over(window)) != nil {
+			kinds = append(kinds, window)
+		}
+	}
+	if len(kinds) == 0 {
+		return w
+	}
+	return kinds[q.choose("frame", len(kinds))]
+}
+
 // step adds a random verb.
 func (q *anyQuery) step(s, other anyState) anyState {
 	name := q.newName()
@@ -416,7 +438,10 @@ func (q *anyQuery) step(s, other anyState) anyState {
 		}, "GroupBy(%v as %s).Agg(%v as %s, %v as %[4]sb).Sort(%[2]s)", key, name, a, second, b)
 	case 12:
 		key, a := q.value(s.schema, 1), q.aggregate(s.schema)
-		if q.choose("ordered", 2) == 0 {
+		switch q.choose("ordered", 4) {
+		case 2:
+			a = a.Over(q.frame(gpuframe.By(key).OrderBy(q.value(s.schema, 1)), s.schema))
+		case 0, 1:
 			x := q.value(s.schema, 1)
 			function := q.windows[q.choose("window", len(q.windows))]
 			a = callWith(q, function, q.typeOf(s.schema, x), x, q.column(s.schema, nil))
@@ -425,7 +450,7 @@ func (q *anyQuery) step(s, other anyState) anyState {
 			}
 			o := q.value(s.schema, 1)
 			a = a.Over(gpuframe.By(key).OrderBy(o))
-		} else {
+		default:
 			a = a.Over(gpuframe.By(key))
 		}
 		return q.then(s, func(of gpuframe.Query, _ *gpuframe.Engine) gpuframe.Query { return of.With(a.As(name)) }, "With(%v as %s)", a, name)
@@ -466,21 +491,42 @@ func anyLines(t *rapid.T, q gpuframe.Query) (list []string, err error) {
 	for i := range int(record.NumRows()) {
 		var row []string
 		for _, c := range record.Columns() {
-			text := c.ValueStr(i)
-			switch c := c.(type) {
-			case *array.Float64:
-				text = fmt.Sprintf("%.9g", c.Value(i)+0)
-			case *array.Float32:
-				text = fmt.Sprintf("%.6g", c.Value(i)+0)
-			}
-			if c.IsNull(i) {
-				text = "null"
-			}
-			row = append(row, text)
+			row = append(row, anyText(c, i))
 		}
 		list = append(list, strings.Join(row, " | "))
 	}
 	return list, nil
+}
+
+// anyText returns a value as text, also one with numbers that JSON lacks.
+func anyText(values arrow.Array, i int) string {
+	var parts []string
+	switch values := values.(type) {
+	case *array.Float64:
+		if values.IsValid(i) {
+			return fmt.Sprintf("%.9g", values.Value(i)+0)
+		}
+	case *array.Float32:
+		if values.IsValid(i) {
+			return fmt.Sprintf("%.6g", values.Value(i)+0)
+		}
+	case array.ListLike:
+		for begin, end := values.ValueOffsets(i); begin < end; begin++ {
+			parts = append(parts, anyText(values.ListValues(), int(begin)))
+		}
+	case *array.Struct:
+		for field := range values.NumField() {
+			parts = append(parts, anyText(values.Field(field), i))
+		}
+	default:
+		if values.IsValid(i) {
+			return values.ValueStr(i)
+		}
+	}
+	if values.IsNull(i) {
+		return "null"
+	}
+	return fmt.Sprint(parts)
 }
 
 // difference describes the first row that differs.
