@@ -121,6 +121,9 @@ func quantileBin(group []float64, x float64, bins int) int {
 		if high := min(low+1, len(group)-1); place > float64(low) && group[high] != limit && !math.IsInf(limit, -1) {
 			limit += (group[high] - limit) * (place - float64(low))
 		}
+		if math.IsNaN(limit) { // no number is above −Inf for certain
+			limit = math.Inf(-1)
+		}
 		if x <= limit {
 			return bin
 		}

@@ -149,3 +149,20 @@ func ExampleCase() {
 	// 1,few
 	// 1,few
 }
+
+// Any aggregate can be of a frame: the products of the row and the one before, in the order of the prices.
+func ExampleWindow_Rows() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	product, window := gpuframe.Col("product"), gpuframe.By("city").OrderBy("price").Rows(-1, 0)
+	show(gpuframe.From(gpu, exampleSales()).
+		Select("city", "price", product.JoinStrings(" ").Over(window).As("both"), product.List().Over(window).ListLength().As("rows")))
+	// Output:
+	// city,price,both,rows
+	// Oslo,60,ink tea,2
+	// Bern,55,tea,1
+	// Oslo,80,tea jam,2
+	// Rome,20,jam,1
+	// Bern,90,tea ink,2
+	// Oslo,51,ink,1
+}

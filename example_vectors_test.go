@@ -48,6 +48,19 @@ func ExampleExpr_Dot() {
 	// cars,8,0.8,2,2
 }
 
+// The mean of vectors by group is the centroid of each.
+func ExampleExpr_Mean_vectors() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	v, kind := gpuframe.Col("embedding"), gpuframe.If(gpuframe.Col("title").Eq("cars"), "things", "animals").As("kind")
+	centroids := documents(gpu).GroupBy(kind).Agg(v.Mean().As("centroid"), gpuframe.Count().As("n")).Sort(gpuframe.Col("kind"))
+	show(centroids.Select("kind", gpuframe.Col("centroid").ListGet(0).As("x"), gpuframe.Col("centroid").ListGet(1).As("y"), "n"))
+	// Output:
+	// kind,x,y,n
+	// animals,2,2,2
+	// things,0,2,1
+}
+
 func ExampleMetric() {
 	gpu := hostEngine()
 	defer gpu.Close()

@@ -147,11 +147,16 @@ func callWith(t require.TestingT, name string, of arrow.DataType, x, y gpuframe.
 // functionsOfValues are the functions of the catalog that the types of columns decide about.
 func functionsOfValues() (list []*catalog.Function) {
 	for _, f := range catalog.All() {
-		if f.Section != "Columns and literals" && f.Section != "Lists, structs, maps" && !strings.HasPrefix(f.Operands, "rows") {
+		if isOfValues(f) {
 			list = append(list, f)
 		}
 	}
 	return list
+}
+
+// isOfValues reports whether a function is of values of scalar types or of any.
+func isOfValues(f *catalog.Function) bool {
+	return f.Section != "Columns and literals" && f.Section != "Lists, structs, maps" && !strings.HasPrefix(f.Operands, "rows")
 }
 
 // TestFunctionTypes binds each function of the catalog with each type, and compares what is

@@ -1000,7 +1000,9 @@ func (e Expr) CountDistinct(others ...Expression) Expr {
 }
 
 // Sum is the sum of the values. A sum of integers or decimals that overflows is null. A sum of
-// floats does not depend on the order of the rows.
+// floats does not depend on the order of the rows. Lists of floats are vectors: their sum has the
+// sum of each element, as float64. A vector that is null or has a null element is skipped, and
+// vectors of different lengths are an error.
 func (e Expr) Sum() Expr { return aggregate(plan.Aggregation{Function: "sum"}, e) }
 
 // Product is the product of integers, which wraps around.
@@ -1016,7 +1018,8 @@ func (e Expr) BitwiseOr() Expr { return aggregate(plan.Aggregation{Function: "bi
 func (e Expr) BitwiseXor() Expr { return aggregate(plan.Aggregation{Function: "bitwise_xor"}, e) }
 
 // Mean is the arithmetic mean. That of decimals has four more digits behind the point, of at most
-// 38, and is rounded half away from zero.
+// 38, and is rounded half away from zero. Lists of floats are vectors, as for [Expr.Sum]: their
+// mean, the centroid, has the mean of each element.
 func (e Expr) Mean() Expr { return aggregate(plan.Aggregation{Function: "mean"}, e) }
 
 // Min is the least value.

@@ -1,8 +1,6 @@
 package gpuframe
 
 import (
-	"cmp"
-
 	"github.com/gpuframe/gpuframe/internal/query/bind"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/vector"
@@ -28,10 +26,11 @@ type NearestOptions struct {
 	Dimensions int
 	// MatchedOnly removes left rows without a match: null vectors, for example. Otherwise their right columns are null.
 	MatchedOnly bool
-	// Distance is the name of the column of distances, a float32. The default is "distance".
+	// Distance is the name of the column of distances, a float32. The default is "distance". If a column of a side has that
+	// name, or that of the default for Rank, both defaults get a number: "distance_2" and "rank_2", then "distance_3".
 	Distance string
 	// Rank is the name of the column with the number of the row among those that its left row has, from 1. The default is
-	// "rank".
+	// "rank": see Distance.
 	Rank string
 }
 
@@ -46,6 +45,6 @@ type NearestOptions struct {
 func (q Query) NearestTo(other Query, on JoinTerm, k int, options NearestOptions) Query {
 	return q.then(bind.NearestTo(joinTermsOf([]JoinTerm{on}), plan.NearestToOptions{
 		K: k, Metric: options.Metric, Dim: options.Dimensions, MatchedOnly: options.MatchedOnly,
-		Distance: cmp.Or(options.Distance, "distance"), Rank: cmp.Or(options.Rank, "rank"),
+		Distance: options.Distance, Rank: options.Rank,
 	}), other)
 }

@@ -173,3 +173,23 @@ func fieldNames(schema *arrow.Schema) (names string) {
 	}
 	return names
 }
+
+// TestNearestToTwice finds names for the columns of a second search, and of a table with such a column.
+func TestNearestToTwice(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		rows := vectorRows(t, e, arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float32), [][]float32{{0, 0}, {3, 4}})
+		other := rows.Select(gpuframe.Col("id").As("other"), gpuframe.Col("v").As("w"))
+		on := gpuframe.On("v", "w")
+		once := rows.NearestTo(other, on, 1, gpuframe.NearestOptions{})
+		twice := once.NearestTo(other.Select(gpuframe.Col("other").As("third"), gpuframe.Col("w").As("x")), gpuframe.On("v", "x"), 2, gpuframe.NearestOptions{})
+		require.Equal(t, []string{"0 0 1 0 0 1", "0 0 1 1 5 2", "1 0 1 1 0 1", "1 0 1 0 5 2"},
+			collect(t, twice.Select("id", "distance", "rank", "third", "distance_2", "rank_2")))
+		ranked := rows.With(gpuframe.Lit(7).As("rank"))
+		schema, err := ranked.NearestTo(other, on, 1, gpuframe.NearestOptions{}).Schema(t.Context())
+		require.NoError(t, err)
+		require.True(t, schema.HasField("distance_2") && schema.HasField("rank_2") && !schema.HasField("distance"), "%v", schema)
+		schema, err = ranked.NearestTo(other, on, 1, gpuframe.NearestOptions{Rank: "place"}).Schema(t.Context())
+		require.NoError(t, err)
+		require.True(t, schema.HasField("distance") && schema.HasField("place"), "%v", schema)
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -16,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/expr/catalog"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
@@ -48,7 +50,10 @@ type anyState struct {
 // newAnyQuery returns a drawer of queries, whose types an engine finds.
 func newAnyQuery(t require.TestingT, types *gpuframe.Engine) anyQuery {
 	q := anyQuery{types: types, pools: map[string]arrow.Array{}}
-	for _, f := range functionsOfValues() {
+	for _, f := range catalog.All() {
+		if !isOfValues(f) && !slices.Contains(vectorFunctions, f.Name) {
+			continue
+		}
 		switch f.Section {
 		case "Aggregates":
 			if f.Name != "any_value" { // which value it is may depend on the plan
@@ -56,6 +61,10 @@ func newAnyQuery(t require.TestingT, types *gpuframe.Engine) anyQuery {
 			}
 		case "Windows":
 			q.windows = append(q.windows, f.Go)
+		case "Lists, structs, maps":
+			if slices.Contains(vectorFunctions, f.Name) {
+				q.rows = append(q.rows, f.Go)
+			}
 		default:
 			q.rows = append(q.rows, f.Go)
 		}
@@ -73,6 +82,9 @@ func newAnyQuery(t require.TestingT, types *gpuframe.Engine) anyQuery {
 			b.Release()
 		}
 	}
+	for _, of := range vectorTypes {
+		q.pools[of.String()] = vectorsOf(of)
+	}
 	dictionary := array.NewDictionaryBuilder(arrowmemory.DefaultAllocator, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}).(*array.BinaryDictionaryBuilder)
 	defer dictionary.Release()
 	for _, text := range []string{"", "a", "Oslo", " x "} {
@@ -81,6 +93,24 @@ func newAnyQuery(t require.TestingT, types *gpuframe.Engine) anyQuery {
 	dictionary.AppendNull()
 	q.pools["dictionary"] = dictionary.NewArray()
 	return q
+}
+
+// vectorFunctions are the functions of vectors.
+var vectorFunctions = []string{"dot", "l2_distance", "cosine_similarity", "norm", "list_sum", "list_length"}
+
+// vectorTypes are types of vectors of two numbers.
+var vectorTypes = []arrow.DataType{arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float32), arrow.ListOf(arrow.PrimitiveTypes.Float64)}
+
+// vectorsOf returns vectors of two numbers, with a null element and a null.
+func vectorsOf(of arrow.DataType) arrow.Array {
+	b := array.NewBuilder(arrowmemory.DefaultAllocator, of)
+	defer b.Release()
+	for _, text := range []string{"[0, 0]", "[1, 2]", "[-1.5, 3]", "[1e30, -1e-30]", "[3, 4]", "[1, null]", "null"} {
+		if err := b.AppendValueFromString(text); err != nil {
+			panic(err)
+		}
+	}
+	return b.NewArray()
 }
 
 // appendSmall appends values that several columns have.
@@ -341,6 +371,27 @@ func (q *anyQuery) aggregate(schema *arrow.Schema) gpuframe.Expr {
 	return made
 }
 
+// frame draws a frame of ordered windows: of rows, or of a range of numbers, times or steps of a calendar.
+func (q *anyQuery) frame(w gpuframe.Window, schema *arrow.Schema) gpuframe.Window {
+	if q.choose("at least", 4) == 0 {
+		w = w.AtLeast(2)
+	}
+	low, high := int64(q.choose("low", 5)-3), int64(q.choose("high", 4)-1)
+	var kinds []gpuframe.Window
+	for _, window := range []gpuframe.Window{
+		w.Rows(low, high), w.Range(low, high), w.Range(time.Duration(low)*24*time.Hour, time.Duration(high)*24*time.Hour),
+		w.Range(gpuframe.Every(int(low), "month"), gpuframe.Every(int(high), "day")), w.Range(nil, high), w.Rows(gpuframe.FirstRow, high),
+	} {
+		if q.typeOf(schema, gpuframe.Count().Over(window)) != nil {
+			kinds = append(kinds, window)
+		}
+	}
+	if len(kinds) == 0 {
+		return w
+	}
+	return kinds[q.choose("frame", len(kinds))]
+}
+
 // step adds a random verb.
 func (q *anyQuery) step(s, other anyState) anyState {
 	name := q.newName()
@@ -387,7 +438,10 @@ func (q *anyQuery) step(s, other anyState) anyState {
 		}, "GroupBy(%v as %s).Agg(%v as %s, %v as %[4]sb).Sort(%[2]s)", key, name, a, second, b)
 	case 12:
 		key, a := q.value(s.schema, 1), q.aggregate(s.schema)
-		if q.choose("ordered", 2) == 0 {
+		switch q.choose("ordered", 4) {
+		case 2:
+			a = a.Over(q.frame(gpuframe.By(key).OrderBy(q.value(s.schema, 1)), s.schema))
+		case 0, 1:
 			x := q.value(s.schema, 1)
 			function := q.windows[q.choose("window", len(q.windows))]
 			a = callWith(q, function, q.typeOf(s.schema, x), x, q.column(s.schema, nil))
@@ -396,7 +450,7 @@ func (q *anyQuery) step(s, other anyState) anyState {
 			}
 			o := q.value(s.schema, 1)
 			a = a.Over(gpuframe.By(key).OrderBy(o))
-		} else {
+		default:
 			a = a.Over(gpuframe.By(key))
 		}
 		return q.then(s, func(of gpuframe.Query, _ *gpuframe.Engine) gpuframe.Query { return of.With(a.As(name)) }, "With(%v as %s)", a, name)
@@ -437,21 +491,42 @@ func anyLines(t *rapid.T, q gpuframe.Query) (list []string, err error) {
 	for i := range int(record.NumRows()) {
 		var row []string
 		for _, c := range record.Columns() {
-			text := c.ValueStr(i)
-			switch c := c.(type) {
-			case *array.Float64:
-				text = fmt.Sprintf("%.9g", c.Value(i)+0)
-			case *array.Float32:
-				text = fmt.Sprintf("%.6g", c.Value(i)+0)
-			}
-			if c.IsNull(i) {
-				text = "null"
-			}
-			row = append(row, text)
+			row = append(row, anyText(c, i))
 		}
 		list = append(list, strings.Join(row, " | "))
 	}
 	return list, nil
+}
+
+// anyText returns a value as text, also one with numbers that JSON lacks.
+func anyText(values arrow.Array, i int) string {
+	var parts []string
+	switch values := values.(type) {
+	case *array.Float64:
+		if values.IsValid(i) {
+			return fmt.Sprintf("%.9g", values.Value(i)+0)
+		}
+	case *array.Float32:
+		if values.IsValid(i) {
+			return fmt.Sprintf("%.6g", values.Value(i)+0)
+		}
+	case array.ListLike:
+		for begin, end := values.ValueOffsets(i); begin < end; begin++ {
+			parts = append(parts, anyText(values.ListValues(), int(begin)))
+		}
+	case *array.Struct:
+		for field := range values.NumField() {
+			parts = append(parts, anyText(values.Field(field), i))
+		}
+	default:
+		if values.IsValid(i) {
+			return values.ValueStr(i)
+		}
+	}
+	if values.IsNull(i) {
+		return "null"
+	}
+	return fmt.Sprint(parts)
 }
 
 // difference describes the first row that differs.

@@ -179,10 +179,16 @@ func sum(t *translation, at *tree.Call, list []value) value {
 		v = t.cast(at, v, int64Type)
 	case isFloat(v.dataType):
 		v = t.double(at, v)
-	case !isDecimal(v.dataType) && !isBool(v.dataType):
+	case !isDecimal(v.dataType) && !isBool(v.dataType) && !isVector(v.dataType):
 		t.fail(at, "sum of %s is not possible, expected numbers", typeName(v.dataType))
 	}
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Sum() }, v)
+}
+
+// isVector reports whether a type is lists of floats, whose sums and means have those of each element.
+func isVector(t arrow.DataType) bool {
+	list, ok := t.(arrow.ListLikeType)
+	return ok && isFloat(list.Elem())
 }
 
 // average is a double: of decimals the exact sum divided by the number of values.
@@ -192,6 +198,9 @@ func average(t *translation, at *tree.Call, list []value) value {
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
 			return list[0].Sum().Cast(floatType).TrueDiv(list[0].Count())
 		}, v)
+	}
+	if isVector(v.dataType) {
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Mean() }, v)
 	}
 	if !isNumber(v.dataType) {
 		t.fail(at, "avg of %s is not possible, expected numbers", typeName(v.dataType))

@@ -20,6 +20,8 @@ type aggregation struct {
 	groupFinder
 	// states are those of the plan's accumulators, one block for all.
 	states *states
+	// vectors has the sums of vectors, by the inputs that they read.
+	vectors map[vectorInputs]*vectorSums
 }
 
 // newAggregation returns an aggregation without rows yet.
@@ -179,6 +181,8 @@ func (r *aggregation) output(o *output) (*column.Column, error) {
 		return r.pick(o, values)
 	case bySegment:
 		return r.segment(o)
+	case byVector:
+		return r.finishVectors(o)
 	}
 	if o.findsRow() {
 		return r.rowNumbers(o)

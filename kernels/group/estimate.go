@@ -35,7 +35,7 @@ type bound struct {
 // estimate records an upper bound of the memory of an aggregation. It returns kernels.ErrEstimated.
 func (q Query) estimate(ctx context.Context, p *plan, options ByOptions) error {
 	for i := range p.outputs {
-		if o := &p.outputs[i]; o.method == bySegment {
+		if o := &p.outputs[i]; o.method.readsNumbers() {
 			return &AggregateError{i, o.aggregate, errNoEstimate}
 		}
 	}

@@ -128,7 +128,7 @@ func (f *facts) mayHavePlaces() bool {
 // mayHavePlaces reports whether the results of a query with some keys may be those of places instead of numbered groups.
 func (p *plan) mayHavePlaces(numbered bool, keys int, order Order) bool {
 	return !numbered && keys <= mostDenseKeys && order != FirstAppearance &&
-		!slices.ContainsFunc(p.outputs, func(o output) bool { return o.method == bySegment })
+		!slices.ContainsFunc(p.outputs, func(o output) bool { return o.method.readsNumbers() })
 }
 
 // mayHash reports whether rows may be in partitions by the hashes of their key: a single integer without nulls, and

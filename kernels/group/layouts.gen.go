@@ -846,6 +846,57 @@ func (s *topsLayout) asArgument() any {
 	return kernels.Struct(s.numbers, s.values.asArgument(), s.slots, s.refused, s.groups, s.tiles, s.factor, s.limit, s.least)
 }
 
+// vectorsLayout are lists of numbers, or of states of sums, of one length.
+type vectorsLayout struct {
+	// list has the validity of the rows.
+	list      sourceLayout
+	elements  sourceLayout
+	condition sourceLayout
+	// offsets are those of the lists, null if they have a fixed size.
+	offsets memory.Slice[uint8]
+	// counts is the number of vectors of each row, or null if each has one. Without one a row is skipped.
+	counts memory.Slice[uint8]
+	// size is the number of elements of a vector, first the row of the first list of a fixed size, extent the
+	// number of all elements.
+	size   uint64
+	first  uint64
+	extent uint64
+	// width is that of an offset in bytes.
+	width       uint32
+	conditional uint32
+}
+
+// asArgument returns the struct as kernels take it.
+func (s *vectorsLayout) asArgument() any {
+	return kernels.Struct(s.list.asArgument(), s.elements.asArgument(), s.condition.asArgument(), s.offsets, s.counts, s.size, s.first, s.extent, s.width, s.conditional)
+}
+
+// segmentsLayout are rows in the order of their groups, in chunks. sorted has the numbers of the rows, or is null if they are
+// in order; numbers has the group of each row.
+type segmentsLayout struct {
+	sorted    memory.Slice[uint8]
+	numbers   memory.Slice[uint8]
+	groups    uint64
+	chunkRows uint64
+}
+
+// asArgument returns the struct as kernels take it.
+func (s *segmentsLayout) asArgument() any {
+	return kernels.Struct(s.sorted, s.numbers, s.groups, s.chunkRows)
+}
+
+// totalsLayout are the states of sums of size elements, and the number of vectors, of each group or of each piece: those that
+// begin before a chunk have piece 2 · chunk, those that end behind it 2 · chunk + 1.
+type totalsLayout struct {
+	sums   memory.Slice[uint8]
+	counts memory.Slice[uint8]
+}
+
+// asArgument returns the struct as kernels take it.
+func (s *totalsLayout) asArgument() any {
+	return kernels.Struct(s.sums, s.counts)
+}
+
 // stringsLayout is a column of strings.
 type stringsLayout struct {
 	offsets  any

@@ -60,11 +60,11 @@ func (q Query) partial(ctx context.Context, aggregates []Aggregate, options ByOp
 }
 
 // stateColumn is a column of a partial result: the states of an accumulator, the values
-// of input value of an output, or the numbers of the rows that an output has found.
+// of input value of an output, the numbers of the rows that an output has found, or the numbers of vectors.
 type stateColumn struct {
 	accumulator, output, value int
 	dataType                   arrow.DataType
-	rows                       bool
+	rows, counts               bool
 }
 
 // stateColumns returns the columns of a partial result after the keys.
@@ -90,6 +90,9 @@ func (p *plan) stateColumns() (columns []stateColumn, err error) {
 				columns = append(columns, stateColumn{accumulator: -1, output: i, value: -1, dataType: arrow.PrimitiveTypes.Int64, rows: true})
 			}
 			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, dataType: o.dataType})
+		case o.method == byVector:
+			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, dataType: statesOfVectors(o.dataType)},
+				stateColumn{accumulator: -1, output: i, value: -1, dataType: arrow.PrimitiveTypes.Int64, counts: true})
 		case o.method == bySegment:
 			for _, value := range append([]int{o.value}, o.others...) {
 				t := p.inputs[value].dataType
@@ -155,6 +158,9 @@ func (r *aggregation) stateColumn(s stateColumn) (*column.Column, error) {
 	if s.rows {
 		o.dataType = s.dataType
 		return r.rowNumbers(&o)
+	}
+	if o.method == byVector {
+		return r.vectorColumn(&o, s)
 	}
 	if o.method == byRow || o.findsRow() {
 		values, err := r.input(o.value)

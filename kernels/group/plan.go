@@ -23,7 +23,12 @@ const (
 	byRow
 	// bySegment sorts the values of each group, or looks for equal ones.
 	bySegment
+	// byVector adds up lists of numbers.
+	byVector
 )
+
+// readsNumbers reports whether the rows need the numbers of their groups.
+func (m method) readsNumbers() bool { return m == bySegment || m == byVector }
 
 // output is the plan of an aggregate.
 type output struct {
@@ -307,6 +312,9 @@ func isTemporal(l layout.Layout) bool {
 // numeric plans the functions of numbers.
 func (p *plan) numeric(o *output) error {
 	t := p.inputs[o.value].dataType
+	if p.vectors(o) {
+		return nil
+	}
 	l, class, err := storedAs(t)
 	if err != nil {
 		return err

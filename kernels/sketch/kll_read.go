@@ -6,10 +6,23 @@ import (
 	"slices"
 )
 
+// rankDigits is the unit in which DataSketches rounds the number of values that a fraction stands for, and the most values of
+// which it does: 0.07 of 100 values are 7, although the product of the floats is more.
+const rankDigits = 1e7
+
+// valuesOf returns the least number of values that is a fraction rank of all.
+func (s *kll[T]) valuesOf(rank float64) int64 {
+	n := rank * float64(s.n)
+	if s.n <= rankDigits {
+		n = math.Round(n*rankDigits) / rankDigits
+	}
+	return int64(math.Ceil(n))
+}
+
 // quantile returns the first value, in order, up to which a fraction rank of the values lies: the least one of 0, the greatest
 // one of 1. The sketch has values.
 func (s *kll[T]) quantile(rank float64) T {
-	switch target := int64(math.Ceil(rank * float64(s.n))); {
+	switch target := s.valuesOf(rank); {
 	case target <= 1:
 		return s.min
 	case target < s.n:

@@ -142,3 +142,24 @@ func TestKLLCapacities(t *testing.T) {
 		}
 	}
 }
+
+// TestKLLExactFractions requires value i of n for the fraction i/n, also where the product of the floats is above i: DataSketches
+// rounds it to seven digits.
+func TestKLLExactFractions(t *testing.T) {
+	above := 0
+	for _, n := range []int{7, 10, 100, 150, 199} {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = float64(i + 1)
+		}
+		s := kllOfNumbers(200, values...)
+		for i := 1; i <= n; i++ {
+			q := float64(i) / float64(n)
+			require.Equal(t, float64(i), s.quantile(q), "%d of %d", i, n)
+			if q*float64(n) > float64(i) {
+				above++
+			}
+		}
+	}
+	require.Positive(t, above)
+}

@@ -55,6 +55,8 @@
 // 44 bytes of scratch memory for each row. CountDistinct and Mode are computed on the host, by the
 // frequencies of values in a frame whose ends move from row to row.
 //
+// [FramesOf] returns the rows of the frames, for functions that are not in the table.
+//
 // # Operators of one column
 //
 // They run on the column's device in one pass, enqueue their work and return.

@@ -36,7 +36,7 @@ class Aggregates(Calls):
         return self._call("null_count")
 
     def sum(self) -> Expr:
-        """The sum. Unlike in Polars, that of no values is null, and so is a sum of integers or decimals that overflows."""
+        """The sum. Unlike in Polars, that of no values is null, and so is a sum of integers or decimals that overflows. That of lists of floats has the sum of each element."""
         return self._call("sum")
 
     def product(self) -> Expr:
@@ -52,7 +52,7 @@ class Aggregates(Calls):
         return self._call("bitwise_xor")
 
     def mean(self) -> Expr:
-        """The arithmetic mean. That of decimals is a decimal with four more digits."""
+        """The arithmetic mean. That of decimals is a decimal with four more digits, that of lists of floats has the mean of each element."""
         return self._call("mean")
 
     def min(self) -> Expr:

@@ -229,12 +229,13 @@ class LazyFrame:
 
     def join_nearest(self, other: LazyFrame, on: Optional[IntoColumn] = None, k: int = 1, *, left_on: Optional[IntoColumn] = None,
                      right_on: Optional[IntoColumn] = None, metric: Literal["l2", "cosine", "dot"] = "l2", how: Literal["left", "inner"] = "left",
-                     dimensions: Optional[int] = None, distance: str = "distance", rank: str = "rank", suffix: str = "_right") -> LazyFrame:
+                     dimensions: Optional[int] = None, distance: Optional[str] = None, rank: Optional[str] = None, suffix: str = "_right") -> LazyFrame:
         """Match each row with the k nearest rows of another query by two vectors: lists of integers or floats, which are compared as float32.
 
         The result has the columns of both sides, the distance and the rank from 1, in the order of the left rows. ``how="inner"``
         leaves out rows without a match. A GPU finds up to 1,024 rows. Lists of another length than ``dimensions`` match nothing; without it all lists have
-        one length. Polars has no such join.
+        one length. The columns are called ``distance`` and ``rank``, or ``distance_2`` and ``rank_2`` if a column has one of these names. Polars has no
+        such join.
 
         >>> import gpuframe
         >>> points = gpuframe.from_columns({"x": [0.0, 3.0], "y": [0.0, 4.0]}, device="host").select(at=gpuframe.concat_list("x", "y"))
@@ -246,7 +247,7 @@ class LazyFrame:
         if how not in ("left", "inner"):
             raise ArgumentError(f'how={how!r}, expected "left" or "inner"')
         left, right = (on, on) if on is not None else (left_on, right_on)
-        members: dict[str, Any] = {"on": _pairs(left, right)[0], "k": k, "metric": metric, "matched_only": how == "inner", "distance": distance, "rank": rank, "suffix": suffix}
+        members: dict[str, Any] = {"on": _pairs(left, right)[0], "k": k, "metric": metric, "matched_only": how == "inner", "distance": distance or "", "rank": rank or "", "suffix": suffix}
         if dimensions is not None:
             if dimensions < 1:
                 raise ArgumentError(f"dimensions={dimensions}, expected 1 or more")

@@ -29,6 +29,18 @@ func init() {
 		"select id, sum(x) over w, rank() over w from a window w as (order by k groups between 1 preceding and current row exclude ties)",
 		"select k, sum(count(*)) over (order by k rows between unbounded preceding and unbounded following exclude current row) from a group by k",
 		"select id, count(*) over (order by x desc nulls first range between unbounded preceding and current row exclude group), min(t) over (order by z groups between 1 preceding and 1 following exclude ties) from (select a.id, x, t, z from a join b using (id))")
+	var gathered []string
+	for _, frame := range []string{"rows between 2 preceding and current row", "rows between 1 following and 3 following", "range between 1 preceding and current row", "groups between current row and 1 following", "rows between unbounded preceding and 1 preceding"} {
+		w := "over (partition by f order by k, id " + frame + ")"
+		if frame[0] != 'r' || frame[1] != 'o' {
+			w = "over (partition by f order by k " + frame + ")"
+		}
+		total := "over (partition by f order by k, id rows between 2 preceding and 1 following)"
+		gathered = append(gathered,
+			fmt.Sprintf("select id, list_sort(list(x) %[1]s), list_sort(list(s) %[1]s), string_agg(s, '-') filter (where f) %[2]s, len(string_agg(s, '-') %[1]s), skewness(x) %[1]s, kurtosis(x) %[1]s, kurtosis_pop(y) %[1]s from a", w, total),
+			fmt.Sprintf("select id, mad(x) %[1]s, entropy(s) %[1]s, median(x) %[1]s from a", w))
+	}
+	statements["aggregates of gathered frames"] = append(gathered, "select id, list(x) over (order by id), list(x) over (partition by f), string_agg(s, '-') over (order by id), list_sort(list(s) over (order by k)) from a")
 	statements["frames without rows"] = []string{
 		"select id, sum(x) over w, count(x) over w, avg(x) over w, min(s) over w, bool_and(f) over w, any_value(x) over w, first_value(x) over w, last_value(x ignore nulls) over w, nth_value(x, 2) over w, count_if(x > 1) over w, approx_count_distinct(x) over w from a window w as (partition by k order by id rows between 3 following and 1 following)",
 		"select id, count(x) over w, sum(m) over w, max(d) over w, median(x) over w, row_number() over w, lag(x) over w, count(x) filter (where f) over w from a window w as (order by id rows between 1 preceding and 3 preceding)",

@@ -292,7 +292,7 @@ func (g *generator) window(in []field) string {
 			unique += ", " + f.name
 		}
 	}
-	switch g.IntN(9) {
+	switch g.IntN(10) {
 	case 6:
 		return fmt.Sprintf("%s() over (%s%s)", g.pick("percent_rank", "cume_dist"), over, order)
 	case 7:
@@ -303,6 +303,12 @@ func (g *generator) window(in []field) string {
 		if g.total {
 			low, high := g.pick("unbounded preceding", "2 preceding", "current row"), g.pick("current row", "1 following", "unbounded following")
 			return fmt.Sprintf("%s(%s) over (%s%s%s rows between %s and %s%s)", g.pick("sum", "min", "count", "first_value", "last_value"), value, over, order, unique, low, high, g.pick("", " exclude current row"))
+		}
+	case 9: // aggregates of gathered frames
+		if g.total {
+			low, high := g.pick("3 preceding", "1 preceding", "current row"), g.pick("current row", "2 following", "unbounded following")
+			of := g.pick("len(list(V) W)", "(list(V) W)[1]", "skewness(V) W", "kurtosis(V) W", "mad(V) W", "count(distinct V) W", "len(string_agg((V)::text, '-') W)")
+			return strings.NewReplacer("V", value, "W", fmt.Sprintf("over (%s%s%s rows between %s and %s)", over, order, unique, low, high)).Replace(of)
 		}
 	case 0:
 		return fmt.Sprintf("%s() over (%s%s)", g.pick("rank", "dense_rank"), over, order)

@@ -21,9 +21,10 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 		{Name: "count_distinct", Parameters: params{{Name: "others", Type: Expressions, Optional: true}}, CountsRows: true, Example: "count_distinct(origin)", Python: "n_unique",
 			Doc: "CountDistinct is the number of distinct values or, with other expressions, of distinct combinations of values. Nulls are not counted."},
 	}},
-	{Operands: "numbers, bools, decimals, durations", Result: "the widest number of the kind; of bools int64, of durations the same", Null: "no values; a sum that the type does not hold", Functions: []Function{
-		{Name: "sum", Merge: "sum", Doc: "Sum is the sum of the values. A sum of integers or decimals that overflows is null. A sum of floats does not depend on the order of the rows.",
-			Python: "sum()", PythonDoc: "The sum. Unlike in Polars, that of no values is null, and so is a sum of integers or decimals that overflows."},
+	{Operands: "numbers, bools, decimals, durations; lists of floats of one length", Result: "the widest number of the kind; of bools int64, of durations the same; of lists a list of float64", Null: "no values; a sum that the type does not hold", Functions: []Function{
+		{Name: "sum", Merge: "sum", Doc: "Sum is the sum of the values. A sum of integers or decimals that overflows is null. A sum of floats does not depend on the order of the rows. " +
+			"Lists of floats are vectors: their sum has the sum of each element, as float64. A vector that is null or has a null element is skipped, and vectors of different lengths are an error.",
+			Python: "sum()", PythonDoc: "The sum. Unlike in Polars, that of no values is null, and so is a sum of integers or decimals that overflows. That of lists of floats has the sum of each element."},
 	}},
 	{Operands: "integers, bools", Result: "64 bits, of bools int64", Null: "no values", Functions: []Function{
 		{Name: "product", Doc: "Product is the product of integers, which wraps around.", Python: "product()", PythonDoc: "The product of integers, which wraps around."},
@@ -35,9 +36,10 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 		{Name: "bitwise_xor", Aliases: []string{"bit_xor"}, Merge: "bitwise_xor", Doc: "BitwiseXor is the bits that an odd number of values has.",
 			Python: "bitwise_xor()", PythonDoc: "The bits that an odd number of values has."},
 	}},
-	{Operands: "numbers, bools, decimals", Result: "float64; of decimals a decimal with [four more digits](expressions.md#decimals)", Null: "no values; a mean of more than 38 digits", Functions: []Function{
-		{Name: "mean", Aliases: []string{"avg"}, GoAliases: []string{"Avg"}, Doc: "Mean is the arithmetic mean. That of decimals has four more digits behind the point, of at most 38, and is rounded half away from zero.",
-			Python: "mean()", PythonDoc: "The arithmetic mean. That of decimals is a decimal with four more digits."},
+	{Operands: "numbers, bools, decimals; lists of floats of one length", Result: "float64; of decimals a decimal with [four more digits](expressions.md#decimals), of lists a list of float64", Null: "no values; a mean of more than 38 digits", Functions: []Function{
+		{Name: "mean", Aliases: []string{"avg"}, GoAliases: []string{"Avg"}, Doc: "Mean is the arithmetic mean. That of decimals has four more digits behind the point, of at most 38, and is rounded half away from zero. " +
+			"Lists of floats are vectors, as for [Expr.Sum]: their mean, the centroid, has the mean of each element.",
+			Python: "mean()", PythonDoc: "The arithmetic mean. That of decimals is a decimal with four more digits, that of lists of floats has the mean of each element."},
 	}},
 	{Operands: "any", Result: "the same", Null: "no values", Functions: []Function{
 		{Name: "min", Merge: "min", Doc: "Min is the least value.", Python: "min()", PythonDoc: "The least value."},

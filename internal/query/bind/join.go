@@ -1,8 +1,11 @@
 package bind
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
@@ -79,6 +82,7 @@ func NearestTo(on JoinTerms, options plan.NearestToOptions) Verb {
 		}
 		nearest := options
 		nearest.On, nearest.Suffix = keys.Keys[0], keys.Suffix
+		nearest.Distance, nearest.Rank = nearestNames(inputs[0].Schema(), inputs[1].Schema(), nearest)
 		n, err := plan.NewNearestTo(inputs[0], inputs[1], nearest)
 		if err != nil {
 			b.report(plan.ReadableError(err))
@@ -86,6 +90,17 @@ func NearestTo(on JoinTerms, options plan.NearestToOptions) Verb {
 		}
 		return n
 	}}
+}
+
+// nearestNames returns the names of the columns of distances and ranks. The default ones have a number if a column of a side
+// has one of them already.
+func nearestNames(left, right *arrow.Schema, options plan.NearestToOptions) (distance, rank string) {
+	isTaken := func(name string) bool { return left.HasField(name) || right.HasField(name) }
+	number := ""
+	for i := 2; options.Distance == "" && isTaken("distance"+number) || options.Rank == "" && isTaken("rank"+number); i++ {
+		number = fmt.Sprint("_", i)
+	}
+	return cmp.Or(options.Distance, "distance"+number), cmp.Or(options.Rank, "rank"+number)
 }
 
 // terms returns the options of a join with some terms.

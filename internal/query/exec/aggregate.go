@@ -455,7 +455,11 @@ func (g *grouping) emptyInputRow(ctx context.Context) (*buffer.Buffer, error) {
 				b.AppendNull()
 			}
 		case *array.ListBuilder:
-			b.Append(true)
+			if a.Function == "sum" || a.Function == "mean" { // of vectors
+				b.AppendNull()
+			} else {
+				b.Append(true)
+			}
 		default:
 			b.AppendNull()
 		}

@@ -63,19 +63,35 @@ func (o *Over) orderedFields(input *arrow.Schema) ([]arrow.Field, error) {
 			return nil, err
 		}
 	}
-	functions, err := o.Functions()
+	functions, gathered, err := o.Functions()
 	if err != nil {
 		return nil, err
 	}
 	fields := make([]arrow.Field, len(functions))
 	for i, f := range functions {
 		t, err := f.Type(input, o.Windows())
+		if err == nil && gathered[i] {
+			t, err = o.gatheredType(input, o.aggregations[i])
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%v: %w", o.aggregations[i], err)
 		}
 		fields[i] = arrow.Field{Name: o.aggregations[i].Name, Type: t, Nullable: true}
 	}
 	return fields, nil
+}
+
+// gatheredType returns the type of an aggregation of gathered rows.
+func (o *Over) gatheredType(input *arrow.Schema, a Aggregation) (arrow.DataType, error) {
+	aggregate, err := a.Build()
+	if err != nil {
+		return nil, err
+	}
+	schema, err := group.Schema(input, groupKeys(nil), []group.Aggregate{aggregate})
+	if err != nil {
+		return nil, err
+	}
+	return schema.Field(schema.NumFields() - 1).Type, nil
 }
 
 // IsOrdered reports whether a value depends on the order of the partition, on a frame or on the place
@@ -112,17 +128,22 @@ func orderKeys(list []SortKey) []order.Key {
 	return keys
 }
 
-// Functions returns the functions for package window.
-func (o *Over) Functions() ([]window.Function, error) {
-	functions := make([]window.Function, len(o.aggregations))
+// Functions returns the functions for package window. Those that are gathered are aggregates of package group, of the rows that
+// a function with their frame reads.
+func (o *Over) Functions() (functions []window.Function, gathered []bool, err error) {
+	functions, gathered = make([]window.Function, len(o.aggregations)), make([]bool, len(o.aggregations))
 	for i, a := range o.aggregations {
-		var err error
-		if functions[i], err = a.withFloats(o.input.Schema()).buildWindow(); err != nil {
-			return nil, err
+		if gathered[i] = a.isGathered(o.input.Schema()); gathered[i] {
+			functions[i] = a.Frame.FrameFunction()
+		} else if functions[i], err = a.withFloats(o.input.Schema()).buildWindow(); err != nil {
+			return nil, nil, err
 		}
 	}
-	return functions, nil
+	return functions, gathered, nil
 }
+
+// Aggregations returns the aggregations of the columns.
+func (o *Over) Aggregations() []Aggregation { return o.aggregations }
 
 // WithInputs implements [Node].
 func (o *Over) WithInputs(inputs ...Node) (Node, error) {

@@ -82,12 +82,41 @@ func (a Aggregation) withFloats(schema *arrow.Schema) Aggregation {
 	return a
 }
 
+// gatheredFunctions are the aggregates that package window does not have. Those of a frame are computed by package group
+// of the rows of each frame.
+var gatheredFunctions = []string{"list", "join_strings", "largest", "smallest", "skewness", "kurtosis", "kurtosis_pop"}
+
+// isGathered reports whether the rows of each frame are gathered to compute the aggregation on the rows of a schema.
+func (a Aggregation) isGathered(schema *arrow.Schema) bool {
+	if slices.Contains(gatheredFunctions, a.Function) {
+		return true
+	}
+	if a.Function != "sum" && a.Function != "mean" || len(a.Values) != 1 {
+		return false
+	}
+	_, isVector := typeOf(a.Values[0], schema).(arrow.ListLikeType)
+	return isVector
+}
+
+// FrameFunction returns a function of package window with the frame.
+func (f Frame) FrameFunction() window.Function {
+	function := window.CountAll()
+	switch f.Kind {
+	case RowsFrame:
+		function = function.Rows(f.Low, f.High)
+	case RangeFrame:
+		function = function.Range(f.LowOffset, f.HighOffset)
+	}
+	return function
+}
+
 // buildWindow returns the function of package window.
 func (a Aggregation) buildWindow() (window.Function, error) {
 	construct, ok := windowFunctions[a.Function]
 	if !ok {
+		known := slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(windowFunctions)), gatheredFunctions...)))
 		return window.Function{}, fmt.Errorf("%s with an order, or of an ordered window or a frame, expected %s: leave out the order, or aggregate and join: %w", a.Function,
-			strings.Join(slices.Sorted(maps.Keys(windowFunctions)), ", "), device.ErrNotSupported)
+			strings.Join(known, ", "), device.ErrNotSupported)
 	}
 	if err := a.checkValues(); err != nil {
 		return window.Function{}, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe"
@@ -18,8 +19,6 @@ type aggregation struct {
 	model func(rows []Row) any
 	// sql is the aggregate with a filter and a window, which may be empty.
 	sql func(filter, window string) string
-	// distinct is set if the aggregate has no frames.
-	distinct bool
 }
 
 // aggregateSQL returns an aggregate in SQL: a format with %s for what follows the arguments.
@@ -41,7 +40,7 @@ func (d *drawer) aggregation() aggregation {
 	c := d.condition(1)
 	return aggregation{plain.expr.Where(c.expr), plain.kind, func(rows []Row) any { return plain.model(keep(rows, c)) }, func(_, window string) string {
 		return plain.sql(c.sql, window)
-	}, plain.distinct}
+	}}
 }
 
 // keep returns the rows in which a condition is true.
@@ -58,35 +57,71 @@ func keep(rows []Row, c expression) []Row {
 func (d *drawer) plainAggregation() aggregation {
 	e := d.value(1)
 	values := func(rows []Row) []any { return notNull(e, rows) }
-	choice := d.choose("aggregate", 12)
+	choice := d.choose("aggregate", 14)
 	switch {
 	case choice == 0:
-		return aggregation{gpuframe.Count(), Int64, func(rows []Row) any { return int64(len(rows)) }, aggregateSQL("count(*)ROWS", e), false}
+		return aggregation{gpuframe.Count(), Int64, func(rows []Row) any { return int64(len(rows)) }, aggregateSQL("count(*)ROWS", e)}
 	case choice == 1:
-		return aggregation{e.expr.Count(), Int64, func(rows []Row) any { return int64(len(values(rows))) }, aggregateSQL("count(VALUE)ROWS", e), false}
+		return aggregation{e.expr.Count(), Int64, func(rows []Row) any { return int64(len(values(rows))) }, aggregateSQL("count(VALUE)ROWS", e)}
 	case choice == 2 && e.kind.isNumber():
 		kind := max(e.kind, Int64)
-		return aggregation{e.expr.Sum(), kind, func(rows []Row) any { return sum(kind, values(rows)) }, aggregateSQL(sumSQL(kind), e), false}
+		return aggregation{e.expr.Sum(), kind, func(rows []Row) any { return sum(kind, values(rows)) }, aggregateSQL(sumSQL(kind), e)}
 	case choice == 3 && e.kind.isNumber():
-		return aggregation{e.expr.Mean(), Float64, func(rows []Row) any { return mean(values(rows)) }, aggregateSQL("avg(VALUE)ROWS", e), false}
+		return aggregation{e.expr.Mean(), Float64, func(rows []Row) any { return mean(values(rows)) }, aggregateSQL("avg(VALUE)ROWS", e)}
 	case choice == 4 && e.kind != Bool:
-		return aggregation{e.expr.Min(), e.kind, func(rows []Row) any { return extreme(values(rows), -1) }, extremeSQL("min", e), false}
+		return aggregation{e.expr.Min(), e.kind, func(rows []Row) any { return extreme(values(rows), -1) }, extremeSQL("min", e)}
 	case choice == 5 && e.kind != Bool:
-		return aggregation{e.expr.Max(), e.kind, func(rows []Row) any { return extreme(values(rows), 1) }, extremeSQL("max", e), false}
+		return aggregation{e.expr.Max(), e.kind, func(rows []Row) any { return extreme(values(rows), 1) }, extremeSQL("max", e)}
 	case choice == 6:
-		return aggregation{e.expr.CountDistinct(), Int64, func(rows []Row) any { return distinct(values(rows)) }, aggregateSQL("count(distinct VALUE)ROWS", e), true}
+		return aggregation{e.expr.CountDistinct(), Int64, func(rows []Row) any { return distinct(values(rows)) }, aggregateSQL("count(distinct VALUE)ROWS", e)}
 	case choice == 7 && e.kind == Bool:
-		return aggregation{e.expr.Any(), Bool, func(rows []Row) any { return anyIs(values(rows), true) }, aggregateSQL("bool_or(VALUE)ROWS", e), false}
+		return aggregation{e.expr.Any(), Bool, func(rows []Row) any { return anyIs(values(rows), true) }, aggregateSQL("bool_or(VALUE)ROWS", e)}
 	case choice == 8 && e.kind == Bool:
-		return aggregation{e.expr.All(), Bool, func(rows []Row) any { return not(anyIs(values(rows), false)) }, aggregateSQL("bool_and(VALUE)ROWS", e), false}
+		return aggregation{e.expr.All(), Bool, func(rows []Row) any { return not(anyIs(values(rows), false)) }, aggregateSQL("bool_and(VALUE)ROWS", e)}
 	case choice == 9 && e.kind == Int32:
-		return aggregation{e.expr.Median(), Float64, func(rows []Row) any { return median(values(rows)) }, aggregateSQL("quantile_cont(VALUE, 0.5)ROWS", e), false}
+		return aggregation{e.expr.Median(), Float64, func(rows []Row) any { return median(values(rows)) }, aggregateSQL("quantile_cont(VALUE, 0.5)ROWS", e)}
+	case choice == 13:
+		return aggregation{e.expr.List().ListLength(), Int64, func(rows []Row) any { return int64(len(rows)) }, aggregateSQL("coalesce(len(list(VALUE)ROWS), 0)", e)}
+	case choice == 12 && e.kind.isNumber():
+		return d.vectorSum(e)
 	case choice == 10 && d.table.Ordered:
 		return d.end(e, e.expr.Last(), last, "arg_max")
 	case d.table.Ordered:
 		return d.end(e, e.expr.First(), first, "arg_min")
 	}
-	return aggregation{e.expr.NullCount(), Int64, func(rows []Row) any { return int64(len(rows) - len(values(rows))) }, aggregateSQL("(count(*)ROWS - count(VALUE)ROWS)", e), false}
+	return aggregation{e.expr.NullCount(), Int64, func(rows []Row) any { return int64(len(rows) - len(values(rows))) }, aggregateSQL("(count(*)ROWS - count(VALUE)ROWS)", e)}
+}
+
+// vectorSum is an element of the sum or the mean of vectors of two numbers: those with a null are skipped.
+func (d *drawer) vectorSum(e expression) aggregation {
+	other, ok := d.column(Kind.isNumber)
+	if !ok {
+		other = e
+	}
+	vectors := gpuframe.ConcatList(e.expr.Cast(arrow.PrimitiveTypes.Float64), other.expr.Cast(arrow.PrimitiveTypes.Float64))
+	sums, function, fold := vectors.Sum(), "sum", func(values []any) any { return exactSum(values) }
+	if rapid.Bool().Draw(d.t, "mean") {
+		sums, function, fold = vectors.Mean(), "avg", mean
+	}
+	model := func(rows []Row) any {
+		var values []any
+		for _, row := range rows {
+			if value := e.model(row); value != nil && other.model(row) != nil {
+				values = append(values, number(value))
+			}
+		}
+		if len(values) == 0 {
+			return nil
+		}
+		return fold(values)
+	}
+	return aggregation{sums.ListGet(0), Float64, model, func(filter, window string) string {
+		both := "VALUE is not null and " + other.sql + " is not null"
+		if filter != "" {
+			both += " and " + filter
+		}
+		return strings.ReplaceAll(function+"(VALUE::double) filter (where "+both+")"+window, "VALUE", e.sql)
+	}}
 }
 
 func sumSQL(kind Kind) string {
@@ -114,7 +149,7 @@ func extremeSQL(name string, e expression) func(filter, window string) string {
 // end is the first or the last value, or that which is not null.
 func (d *drawer) end(e expression, aggregate gpuframe.Expr, model func(values []any) any, function string) aggregation {
 	if rapid.Bool().Draw(d.t, "skip nulls") {
-		return aggregation{aggregate.SkipNulls(), e.kind, func(rows []Row) any { return model(notNull(e, rows)) }, endSQL(function, e), false}
+		return aggregation{aggregate.SkipNulls(), e.kind, func(rows []Row) any { return model(notNull(e, rows)) }, endSQL(function, e)}
 	}
 	every := func(rows []Row) any {
 		values := make([]any, len(rows))
@@ -124,7 +159,7 @@ func (d *drawer) end(e expression, aggregate gpuframe.Expr, model func(values []
 		return model(values)
 	}
 	// DuckDB's functions skip nulls, but no structs of them.
-	return aggregation{aggregate, e.kind, every, aggregateSQL("("+function+"({'value': VALUE}, "+rowOrder+")ROWS).value", e), false}
+	return aggregation{aggregate, e.kind, every, aggregateSQL("("+function+"({'value': VALUE}, "+rowOrder+")ROWS).value", e)}
 }
 
 // endSQL is the first or the last value that is not null.

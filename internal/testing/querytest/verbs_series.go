@@ -131,9 +131,6 @@ func (g *generator) rolling(s state) state {
 		return s
 	}
 	a, name, values := g.draw(s.table).plainAggregation(), g.newName(), map[int]any{}
-	if a.distinct {
-		return s
-	}
 	low := g.choose("low", 5) - 3
 	high := low + g.choose("rows of the frame", 4)
 	byRange := key.kind != Float64 && !key.descending && g.choose("by range", 2) == 0

@@ -87,14 +87,14 @@ func (a aggregates) row(keys []any, rows []Row) Row {
 func (g *generator) columnAggregates(t *Table, from, to int) (a aggregates, columns []Column) {
 	for range 1 + g.choose("aggregates", 3) {
 		e := g.draw(t).at(from + g.choose("aggregated", to-from))
-		drawn := aggregation{e.expr.Count(), Int64, func(rows []Row) any { return int64(len(notNull(e, rows))) }, aggregateSQL("count(VALUE)ROWS", e), false}
+		drawn := aggregation{e.expr.Count(), Int64, func(rows []Row) any { return int64(len(notNull(e, rows))) }, aggregateSQL("count(VALUE)ROWS", e)}
 		switch choice := g.choose("aggregate", 4); {
 		case choice == 1 && e.kind == Int32:
-			drawn = aggregation{e.expr.Sum(), Int64, func(rows []Row) any { return sum(Int64, notNull(e, rows)) }, aggregateSQL(sumSQL(Int64), e), false}
+			drawn = aggregation{e.expr.Sum(), Int64, func(rows []Row) any { return sum(Int64, notNull(e, rows)) }, aggregateSQL(sumSQL(Int64), e)}
 		case choice == 2 && e.kind != Bool:
-			drawn = aggregation{e.expr.Min(), e.kind, func(rows []Row) any { return extreme(notNull(e, rows), -1) }, extremeSQL("min", e), false}
+			drawn = aggregation{e.expr.Min(), e.kind, func(rows []Row) any { return extreme(notNull(e, rows), -1) }, extremeSQL("min", e)}
 		case choice == 3 && e.kind != Bool:
-			drawn = aggregation{e.expr.Max(), e.kind, func(rows []Row) any { return extreme(notNull(e, rows), 1) }, extremeSQL("max", e), false}
+			drawn = aggregation{e.expr.Max(), e.kind, func(rows []Row) any { return extreme(notNull(e, rows), 1) }, extremeSQL("max", e)}
 		}
 		name := g.newName()
 		a.list, a.aggregations = append(a.list, drawn.expr.As(name)), append(a.aggregations, drawn)
