@@ -40,6 +40,8 @@ type mask struct {
 	// key is the column to mask, other the number of rows of the other side.
 	key   string
 	other int64
+	// filter filters a table so. Only joins set it, so the linker leaves it out of programs without them.
+	filter func(f *filtering, ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error)
 }
 
 // maskFilter informs the filter that is the left side of the join, if it may mask.
@@ -58,7 +60,7 @@ func (j *joining) maskFilter() {
 			continue
 		}
 		if field, ok := f.Schema().FieldsByName(name); ok && arrow.IsInteger(field[0].Type.ID()) {
-			f.mask = &mask{key: name, other: j.right.Capacity()}
+			f.mask = &mask{key: name, other: j.right.Capacity(), filter: (*filtering).masked}
 			return
 		}
 	}

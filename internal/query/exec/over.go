@@ -4,17 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
-	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/kernels/order"
-	windows "github.com/gpuframe/gpuframe/kernels/window"
 )
 
 // windowing adds functions of windows to the rows of a table, which it does not keep. Columns
@@ -31,22 +26,7 @@ func over(s *stage, n *plan.Over) windowing {
 			}
 			return group.By(table, n.GroupKeys()...).Transform(ctx, aggregates, group.ByOptions{Options: s.options()})
 		}
-		functions, err := n.Functions()
-		if err != nil {
-			return nil, err
-		}
-		computed, err := windows.Over(ctx, table, n.Windows(), functions, s.options())
-		if err != nil {
-			return nil, err
-		}
-		before := table.NumColumns()
-		columns := make([]*column.Column, 0, before+len(computed))
-		for i := range before {
-			columns = append(columns, table.Column(i))
-		}
-		fields := append(table.Schema().Fields(), n.Schema().Fields()[n.Schema().NumFields()-len(computed):]...)
-		all, err := op.Table(arrow.NewSchema(fields, nil), append(columns, computed...), table.Rows())
-		return release.OnError(all, err, release.All(computed))
+		return computeOrdered(ctx, s, n, table)
 	}
 }
 
