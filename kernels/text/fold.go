@@ -43,7 +43,7 @@ func foldRune(folded *strings.Builder, r rune) {
 	}
 }
 
-// foldings are the characters whose folding is not the small letter of their capital.
+// foldings are the characters that do not fold to the small letter of their capital.
 var foldings = map[rune]string{
 	0x00df: "ss", 0x0130: "i\u0307", 0x0131: "\u0131", 0x0149: "\u02bcn",
 	0x01f0: "j\u030c", 0x0390: "\u03b9\u0308\u0301", 0x03b0: "\u03c5\u0308\u0301", 0x0587: "\u0565\u0582",

@@ -4,8 +4,8 @@ package lazy
 import "sync"
 
 // Value is a value that its first use makes. As a package variable it costs nothing in programs that
-// never use it: the linker leaves out the variable and everything that Make calls, which a value that
-// an initializer makes would keep, sync.OnceValue too. It must not be copied.
+// never use it: the linker leaves out the variable and everything that Make calls, and an initializer would keep these, also
+// one with sync.OnceValue. It must not be copied.
 type Value[T any] struct {
 	// Make makes the value, once. It must not refer to the Value.
 	Make func() T

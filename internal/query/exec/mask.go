@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/scalar"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
@@ -133,11 +132,11 @@ func (f *filtering) count(ctx context.Context, bits *column.Column) (int64, erro
 	if err != nil {
 		return 0, err
 	}
-	counts, err := reduce.Scalars(ctx, table, []reduce.Aggregate{reduce.CountAll().Where(expr.Col(name))}, f.options())
+	counts, err := reduce.Integers(ctx, table, []reduce.Aggregate{reduce.CountAll().Where(expr.Col(name))}, f.options())
 	if err = errors.Join(err, table.Release()); err != nil {
 		return 0, err
 	}
-	return counts[0].(*scalar.Int64).Value, nil
+	return int64(counts[0].Value), nil
 }
 
 // withMask returns a table that shares the columns of another one, with the mask as the validity

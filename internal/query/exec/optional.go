@@ -19,7 +19,7 @@ import (
 )
 
 // Operations that not every program has are known once a verb or an expression that makes their nodes has called
-// their Use function. The linker leaves out operations whose Use function no part of the program calls, with
+// their Use function. If no part of the program calls a Use function, the linker leaves out its operations and
 // their kernels: see RATIONALE.md.
 
 // UseJoins makes [plan.Join] and [Facts] known.

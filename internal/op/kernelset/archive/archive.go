@@ -5,8 +5,8 @@
 // A member of a kernel has the kernel's name. The text between kernels (the header,
 // functions, variables) lies in members without a name, which each kernel needs. The text of a
 // kernel has ranks in place of the numbers of registers and labels, and is compressed by
-// DEFLATE. Most kernels of a file are like one of a few, so a member may name another one, whose text
-// is the dictionary of its own.
+// DEFLATE. Most kernels of a file are like one of a few, so a member may name another one: the text of that
+// is the dictionary.
 //
 // A member is the length of its name and the name, the lengths of its text and of the compressed
 // text, the number of the member that is its dictionary plus one, all as in [binary.AppendUvarint], the

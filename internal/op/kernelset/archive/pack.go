@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// Normal returns a text whose kernels are [Numbered], as archives have it.
+// Normal returns a text with its kernels [Numbered], as archives have it.
 func Normal(text string) string {
 	var normal strings.Builder
 	for entry, part := range ptx.Parts(text) {

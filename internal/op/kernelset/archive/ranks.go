@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Registers and labels are most of what differs between the lines of PTX: `%r117` has another
+// Most differences between the lines of PTX are registers and labels: `%r117` has another
 // number each time. A kernel mostly uses those that it used last, so an archive has their ranks:
 // the first use of a register is `%r!`, a later one is `%r0` for the register of its class that was
 // used last, `%r1` for the one before, and so on. The numbers themselves are those of the first
@@ -22,7 +22,7 @@ const (
 // labelPrefix begins the labels of clang; they end with the numbers of the function and of the label.
 const labelPrefix = "$L__BB"
 
-// Numbered returns a kernel whose registers and labels have the numbers of their first uses. It
+// Numbered returns a kernel with the numbers of their first uses for registers and labels. It
 // computes the same.
 func Numbered(kernel string) string {
 	numbers := map[string]int{}
@@ -108,7 +108,7 @@ func (r ranks) use(rank int) int {
 }
 
 // renamed returns a text with other names of registers and labels: name gets the class of each,
-// such as `%r` or `$L`, and what follows, a number or newMark. Registers are those that the text declares
+// such as `%r` or `$L`, and the number or newMark after it. Registers are those that the text declares
 // by their number, as in `.reg .b32 %r<12>;`.
 func renamed(text string, name func(class, old string) string) string {
 	var out strings.Builder
