@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/internal/query/bind"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -19,6 +20,12 @@ func aggregate(aggregation plan.Aggregation, values ...Expr) Expr {
 		computed.root = aggregation.Function
 	}
 	return computed
+}
+
+// windowFunction returns an expression of a function of the place of a row.
+func windowFunction(function plan.Aggregation, values ...Expr) Expr {
+	exec.UseWindows()
+	return aggregate(function, values...)
 }
 
 // Where restricts the aggregates of an expression to the rows in which a condition is

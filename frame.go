@@ -3,7 +3,6 @@ package gpuframe
 import (
 	"context"
 	"errors"
-	"html"
 	"os"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 )
 
 // Frame is a result: a table of known length in device memory. It is immutable. Its
@@ -88,7 +88,7 @@ func (f *Frame) String() string {
 func (f *Frame) HTML() string {
 	text, err := f.table.PreviewWith(context.Background(), buffer.PreviewOptions{Rows: previewRows, Tail: true, HTML: true})
 	if err != nil {
-		return "<p>" + html.EscapeString("gpuframe: frame: "+err.Error()) + "</p>"
+		return "<p>" + render.EscapeHTML("gpuframe: frame: "+err.Error()) + "</p>"
 	}
 	return text
 }

@@ -1208,39 +1208,39 @@ func (e Expr) JoinStrings(separator string) Expr {
 }
 
 // RowNumber is the number of the row in its partition, from 1, in the order of Over.
-func RowNumber() Expr { return aggregate(plan.Aggregation{Function: "row_number"}) }
+func RowNumber() Expr { return windowFunction(plan.Aggregation{Function: "row_number"}) }
 
 // Rank is the number of the first row with the same order keys in the partition, from 1.
-func Rank() Expr { return aggregate(plan.Aggregation{Function: "rank"}) }
+func Rank() Expr { return windowFunction(plan.Aggregation{Function: "rank"}) }
 
 // DenseRank is the number of distinct order keys up to those of the row.
-func DenseRank() Expr { return aggregate(plan.Aggregation{Function: "dense_rank"}) }
+func DenseRank() Expr { return windowFunction(plan.Aggregation{Function: "dense_rank"}) }
 
 // Tile is the number, from 1, of the row's part of n parts of the partition of about the same size.
-func Tile(n int) Expr { return aggregate(plan.Aggregation{Function: "tile", Count: int64(n)}) }
+func Tile(n int) Expr { return windowFunction(plan.Aggregation{Function: "tile", Count: int64(n)}) }
 
 // PercentRank is (rank − 1) / (rows − 1) of the partition, 0 in a partition of one row.
-func PercentRank() Expr { return aggregate(plan.Aggregation{Function: "percent_rank"}) }
+func PercentRank() Expr { return windowFunction(plan.Aggregation{Function: "percent_rank"}) }
 
 // CumulativeDistribution is the fraction of the partition's rows up to the last one with the same
 // order keys.
 func CumulativeDistribution() Expr {
-	return aggregate(plan.Aggregation{Function: "cumulative_distribution"})
+	return windowFunction(plan.Aggregation{Function: "cumulative_distribution"})
 }
 
 // Lag is the value n rows before in the partition, null for its first n rows.
 func (e Expr) Lag(n int) Expr {
-	return aggregate(plan.Aggregation{Function: "lag", Count: int64(n)}, e)
+	return windowFunction(plan.Aggregation{Function: "lag", Count: int64(n)}, e)
 }
 
 // Lead is the value n rows after in the partition, null for its last n rows.
 func (e Expr) Lead(n int) Expr {
-	return aggregate(plan.Aggregation{Function: "lead", Count: int64(n)}, e)
+	return windowFunction(plan.Aggregation{Function: "lead", Count: int64(n)}, e)
 }
 
 // Nth is the value of row n of the frame, from 1, null if the frame has fewer rows.
 func (e Expr) Nth(n int) Expr {
-	return aggregate(plan.Aggregation{Function: "nth", Count: int64(n)}, e)
+	return windowFunction(plan.Aggregation{Function: "nth", Count: int64(n)}, e)
 }
 
 // LagOr is Lag with the value x for the first n rows of a partition.
@@ -1314,7 +1314,7 @@ func (e Expr) CumCount() Expr { return e.Count().cumulative() }
 // ExponentialMean is the mean of the partition's values up to the row, weighted by (1 − alpha)^k
 // for the value k values before the last one. Nulls are no step.
 func (e Expr) ExponentialMean(alpha float64) Expr {
-	return aggregate(plan.Aggregation{Function: "exponential_mean", Number: alpha}, e)
+	return windowFunction(plan.Aggregation{Function: "exponential_mean", Number: alpha}, e)
 }
 
 // ExponentialMeanBy is the mean of the partition's values up to the row in the order of their

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/query/bind"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -113,7 +114,7 @@ func (e Expr) percentChange(n int) Expr {
 
 // exponentialMeanBy is [Expr.ExponentialMeanBy]. The function has its order, to which Over adds that of the window.
 func (e Expr) exponentialMeanBy(at Expr, halfLife any) Expr {
-	mean := aggregate(plan.Aggregation{Function: "exponential_mean_by", Distance: halfLife}, e, at)
+	mean := windowFunction(plan.Aggregation{Function: "exponential_mean_by", Distance: halfLife}, e, at)
 	mean.tree = bind.InOrder(mean.tree, []bind.Order{at.ordering()})
 	return mean
 }
@@ -124,6 +125,7 @@ func (e Expr) cumulative() Expr { return e.framed(FirstRow, 0) }
 
 // framed gives aggregates a frame of rows.
 func (e Expr) framed(low, high int64) Expr {
+	exec.UseWindows()
 	return e.eachAggregate(func(f *bind.RowsFunction) {
 		f.Aggregation.Frame = plan.Frame{Kind: plan.RowsFrame, Low: low, High: high}
 	})

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Compiles the CUDA sources below to the PTX that lies beside each of them and is
 # committed, so that neither building nor running gpuframe takes a compiler. The PTX of
-# the folders cuda is packed, unless a file FILE.ptx is there: FILE.ptx.gz, which zcat
-# prints; see internal/op/kernelset/archive.
+# the folders cuda is packed, unless a file FILE.ptx is there: FILE.ptx.packed, which
+# internal/op/kernelset/pack -d prints; see internal/op/kernelset/archive.
 #
 #   kernels/build.sh           compile all and write the PTX
 #   kernels/build.sh --lineinfo [FILE...]
@@ -70,23 +70,29 @@ stale=
 for source in $sources; do
     ptx=${source%.cu}.ptx
     case $source in
-    */cuda/*) [ -e "$ptx" ] || ptx=$ptx.gz ;;
+    */cuda/*) [ -e "$ptx" ] || ptx=$ptx.packed ;;
     esac
-    gzip -cdf "$ptx" >"$scratch/old.ptx" 2>/dev/null || : >"$scratch/old.ptx"
     # Through a file of its own, so that a failure leaves no half-written PTX.
     compile "$source" "$scratch/out.ptx"
+    case $ptx in
+    *.packed)
+        [ -x "$scratch/pack" ] || go build -o "$scratch/pack" ./internal/op/kernelset/pack
+        [ -e "$ptx" ] && "$scratch/pack" -d <"$ptx" >"$scratch/old.ptx" 2>/dev/null || : >"$scratch/old.ptx"
+        "$scratch/pack" -n <"$scratch/out.ptx" >"$scratch/normal.ptx" && mv "$scratch/normal.ptx" "$scratch/out.ptx"
+        ;;
+    *) cat "$ptx" >"$scratch/old.ptx" 2>/dev/null || : >"$scratch/old.ptx" ;;
+    esac
     if cmp -s "$scratch/out.ptx" "$scratch/old.ptx"; then
         continue
     fi
     if $check; then
         stale="$stale $ptx"
         diff -u "$scratch/old.ptx" "$scratch/out.ptx" | head -n 40 >&2 || true
-    elif [ "$ptx" = "${ptx%.gz}" ]; then
+    elif [ "$ptx" = "${ptx%.packed}" ]; then
         cat "$scratch/out.ptx" >"$ptx"
     else
-        [ -x "$scratch/pack" ] || go build -o "$scratch/pack" ./internal/op/kernelset/pack
-        "$scratch/pack" <"$scratch/out.ptx" >"$scratch/out.ptx.gz"
-        cat "$scratch/out.ptx.gz" >"$ptx"
+        "$scratch/pack" <"$scratch/out.ptx" >"$scratch/out.ptx.packed"
+        cat "$scratch/out.ptx.packed" >"$ptx"
     fi
 done
 

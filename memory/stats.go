@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
+	"github.com/gpuframe/gpuframe/internal/base/humanize"
 )
 
 // Stats are a manager's statistics at one moment, including its children. Sizes are

@@ -11,8 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dustin/go-humanize"
-
+	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/internal/io/rangecache"
 )
 

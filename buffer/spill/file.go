@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/dustin/go-humanize"
+	"github.com/gpuframe/gpuframe/internal/base/humanize"
 )
 
 // FileError is the failure of a file with a spilled table.

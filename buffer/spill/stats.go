@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dustin/go-humanize"
+	"github.com/gpuframe/gpuframe/internal/base/humanize"
 )
 
 // Stats are a spiller's statistics at one moment.

@@ -2,10 +2,11 @@ package chart
 
 import (
 	"fmt"
-	"html"
 	"math"
 	"strings"
 	"unicode"
+
+	"github.com/gpuframe/gpuframe/internal/text/render"
 )
 
 // colours are those of Okabe and Ito, which readers with other colour vision distinguish.
@@ -76,7 +77,7 @@ func (c *Chart) description() string {
 
 // escaped returns a text for XML, without characters that XML lacks.
 func escaped(text string) string {
-	return html.EscapeString(strings.Map(func(r rune) rune {
+	return render.EscapeHTML(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar || r == 0xfffe || r == 0xffff {
 			return ' '
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-//go:embed cuda/*.ptx.gz
+//go:embed cuda/*.ptx.packed
 var kernelCode embed.FS
 
 // set has the kernels, each compiled when it is first used.

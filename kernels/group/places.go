@@ -2,10 +2,8 @@ package group
 
 import (
 	"errors"
-	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/scalar"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
@@ -133,20 +131,15 @@ func (f *numberer) findBounds(columns []*column.Column, unknown []int, bounds []
 		return err
 	}
 	temporaries.Add(table)
-	extremes, err := reduce.Scalars(f.call.Context(), table, aggregates, scratchOptions(f.call))
+	extremes, err := reduce.Integers(f.call.Context(), table, aggregates, scratchOptions(f.call))
 	if err != nil {
 		return err
 	}
 	for i, number := range unknown {
-		if !extremes[2*i].IsValid() {
+		if !extremes[2*i].IsValid {
 			continue
 		}
-		least, leastErr := integerOf(extremes[2*i])
-		greatest, greatestErr := integerOf(extremes[2*i+1])
-		if err := errors.Join(leastErr, greatestErr); err != nil {
-			return err
-		}
-		bounds[number], hasValues[number] = column.Bounds{Least: least, Greatest: greatest}, true
+		bounds[number], hasValues[number] = column.Bounds{Least: extremes[2*i].Value, Greatest: extremes[2*i+1].Value}, true
 		columns[number].LearnBounds(bounds[number])
 	}
 	return nil
@@ -180,14 +173,6 @@ func spanBetween(b column.Bounds, hasValues, nullable bool) (s span) {
 		s.places++
 	}
 	return s
-}
-
-func integerOf(x scalar.Scalar) (uint64, error) {
-	if arrow.IsSignedInteger(x.DataType().ID()) {
-		x, err := strconv.ParseInt(x.String(), 10, 64)
-		return uint64(x), err
-	}
-	return strconv.ParseUint(x.String(), 10, 64)
 }
 
 // numberPlaces finds the groups of a column of integers in a range. The caller releases them.

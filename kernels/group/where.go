@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/scalar"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
@@ -170,11 +169,11 @@ func (r *queryRows) countOnDevice(ctx context.Context, rows buffer.Rows, mask *c
 	}
 	options := r.options.Options
 	options.Tag = op.ScratchTag
-	counts, err := reduce.Scalars(ctx, table, []reduce.Aggregate{reduce.CountAll().Where(expr.Col(maskName))}, options)
+	counts, err := reduce.Integers(ctx, table, []reduce.Aggregate{reduce.CountAll().Where(expr.Col(maskName))}, options)
 	if err = errors.Join(err, table.Release()); err != nil {
 		return 0, err
 	}
-	return counts[0].(*scalar.Int64).Value, nil
+	return int64(counts[0].Value), nil
 }
 
 // columns returns the columns that keys and aggregates read.

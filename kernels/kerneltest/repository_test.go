@@ -18,7 +18,7 @@ func TestRepositoryLoads(t *testing.T) {
 	root := filepath.Join("..", "..")
 	plain, packed := 0, 0
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		name, isPacked := strings.CutSuffix(path, ".gz")
+		name, isPacked := strings.CutSuffix(path, ".packed")
 		if err != nil || !strings.HasSuffix(name, ".ptx") || strings.HasPrefix(path, filepath.Join(root, "build")) {
 			return err
 		}

@@ -193,12 +193,12 @@ func (e *exploding) same(s *spans) error {
 		return errors.Join(err, counts.Release())
 	}
 	differ := expr.Col("a").Ne(expr.Col("b"))
-	differing, err := reduce.Scalars(e.call.Context(), counts, []reduce.Aggregate{reduce.CountAll().Where(differ)}, scratch(&e.call))
+	differing, err := reduce.Integers(e.call.Context(), counts, []reduce.Aggregate{reduce.CountAll().Where(differ)}, scratch(&e.call))
 	if err = errors.Join(err, counts.Release()); err != nil {
 		return err
 	}
-	if n := differing[0].String(); n != "0" {
-		return fmt.Errorf("the lists of %s rows have different numbers of elements: explode the columns one after the other: %w", n, device.ErrInvalidValue)
+	if n := differing[0].Value; n != 0 {
+		return fmt.Errorf("the lists of %d rows have different numbers of elements: explode the columns one after the other: %w", n, device.ErrInvalidValue)
 	}
 	return nil
 }

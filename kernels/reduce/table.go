@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/scalar"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -59,6 +60,74 @@ func Table(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, op
 // Scalars is [Table] with the results copied to the host, in the order of the
 // aggregates. It waits until they are complete or the context ends.
 func Scalars(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, options ...kernels.Options) ([]scalar.Scalar, error) {
+	record, err := fetched(ctx, table, aggregates, options)
+	if err != nil {
+		return nil, err
+	}
+	defer record.Release()
+	scalars := make([]scalar.Scalar, record.NumCols())
+	for i := range scalars {
+		if scalars[i], err = scalar.GetScalar(record.Column(i), 0); err != nil {
+			return nil, fmt.Errorf("reduce: fetch the results: aggregate %d: %w", i, err)
+		}
+	}
+	return scalars, nil
+}
+
+// Integer is the result of an aggregate of integers.
+type Integer struct {
+	// Value has the bits of the integer, with its sign extended. It is 0 if the result is null.
+	Value   uint64
+	IsValid bool
+}
+
+// Integers is [Scalars] for aggregates whose results are integers. Programs that use it do not link the
+// scalars of arrow-go, 0.45 MB. The error wraps expr.ErrType for another result.
+func Integers(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, options ...kernels.Options) ([]Integer, error) {
+	record, err := fetched(ctx, table, aggregates, options)
+	if err != nil {
+		return nil, err
+	}
+	defer record.Release()
+	integers := make([]Integer, record.NumCols())
+	for i, values := range record.Columns() {
+		if !values.IsValid(0) {
+			continue
+		}
+		bits, ok := integerBits(values)
+		if !ok {
+			return nil, fmt.Errorf("reduce: aggregate %d is %v, expected integers: %w", i, values.DataType(), expr.ErrType)
+		}
+		integers[i] = Integer{bits, true}
+	}
+	return integers, nil
+}
+
+// integerBits returns the first value of integers.
+func integerBits(values arrow.Array) (bits uint64, ok bool) {
+	switch values := values.(type) {
+	case *array.Int8:
+		return uint64(values.Value(0)), true
+	case *array.Int16:
+		return uint64(values.Value(0)), true
+	case *array.Int32:
+		return uint64(values.Value(0)), true
+	case *array.Int64:
+		return uint64(values.Value(0)), true
+	case *array.Uint8:
+		return uint64(values.Value(0)), true
+	case *array.Uint16:
+		return uint64(values.Value(0)), true
+	case *array.Uint32:
+		return uint64(values.Value(0)), true
+	case *array.Uint64:
+		return values.Value(0), true
+	}
+	return 0, false
+}
+
+// fetched computes aggregates and returns them on the host. The caller releases the record.
+func fetched(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, options []kernels.Options) (arrow.Record, error) {
 	result, err := Table(ctx, table, aggregates, options...)
 	if err != nil {
 		return nil, err
@@ -70,14 +139,7 @@ func Scalars(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, 
 	if err != nil {
 		return nil, fmt.Errorf("reduce: fetch the results: %w", err)
 	}
-	defer record.Release()
-	scalars := make([]scalar.Scalar, record.NumCols())
-	for i := range scalars {
-		if scalars[i], err = scalar.GetScalar(record.Column(i), 0); err != nil {
-			return nil, fmt.Errorf("reduce: fetch the results: aggregate %d: %w", i, err)
-		}
-	}
-	return scalars, nil
+	return record, nil
 }
 
 // Column computes an aggregate of one column: Column(ctx, prices, reduce.Sum). The

@@ -7,32 +7,41 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"github.com/gpuframe/gpuframe/internal/base/lazy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
 var (
-	containsFunction = conditionFunction("contains", strings.Contains)
-	prefixFunction   = conditionFunction("has_prefix", strings.HasPrefix)
-	suffixFunction   = conditionFunction("has_suffix", strings.HasSuffix)
-	findFunction     = &hostFunction{name: "find", result: ofStrings(arrow.PrimitiveTypes.Int64), rows: func(_ context.Context, _ hosted, operands []arrow.Array) (appendRow, error) {
-		text, wanted := stringsOf(operands[0]), stringsOf(operands[1])
-		return func(row int, to array.Builder) {
-			to.(*array.Int64Builder).Append(place(text(row), wanted(row)))
-		}, nil
+	containsFunction = lazy.Value[*hostFunction]{Make: func() *hostFunction { return conditionFunction("contains", strings.Contains) }}
+	prefixFunction   = lazy.Value[*hostFunction]{Make: func() *hostFunction { return conditionFunction("has_prefix", strings.HasPrefix) }}
+	suffixFunction   = lazy.Value[*hostFunction]{Make: func() *hostFunction { return conditionFunction("has_suffix", strings.HasSuffix) }}
+	findFunction     = lazy.Value[*hostFunction]{Make: func() *hostFunction {
+		return &hostFunction{name: "find", result: ofStrings(arrow.PrimitiveTypes.Int64), rows: func(_ context.Context, _ hosted, operands []arrow.Array) (appendRow, error) {
+			text, wanted := stringsOf(operands[0]), stringsOf(operands[1])
+			return func(row int, to array.Builder) {
+				to.(*array.Int64Builder).Append(place(text(row), wanted(row)))
+			}, nil
+		}}
 	}}
 )
 
 // Contains reports whether a string contains another one. The host computes it unless that is a literal.
-func Contains(e, x expr.Expr) expr.Expr { return withText(containsFunction, expr.Expr.Contains, e, x) }
+func Contains(e, x expr.Expr) expr.Expr {
+	return withText(containsFunction.Get(), expr.Expr.Contains, e, x)
+}
 
 // HasPrefix reports whether a string begins with another one. The host computes it unless that is a literal.
-func HasPrefix(e, x expr.Expr) expr.Expr { return withText(prefixFunction, expr.Expr.HasPrefix, e, x) }
+func HasPrefix(e, x expr.Expr) expr.Expr {
+	return withText(prefixFunction.Get(), expr.Expr.HasPrefix, e, x)
+}
 
 // HasSuffix reports whether a string ends with another one. The host computes it unless that is a literal.
-func HasSuffix(e, x expr.Expr) expr.Expr { return withText(suffixFunction, expr.Expr.HasSuffix, e, x) }
+func HasSuffix(e, x expr.Expr) expr.Expr {
+	return withText(suffixFunction.Get(), expr.Expr.HasSuffix, e, x)
+}
 
 // FindText is [expr.Expr.Find] of a string in another one. The host computes it unless the string is a literal.
-func FindText(e, x expr.Expr) expr.Expr { return withText(findFunction, expr.Expr.Find, e, x) }
+func FindText(e, x expr.Expr) expr.Expr { return withText(findFunction.Get(), expr.Expr.Find, e, x) }
 
 // withText is a function of a literal, or of another string that the host reads.
 func withText(f *hostFunction, ofLiteral func(e, x expr.Expr) expr.Expr, e, x expr.Expr) expr.Expr {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gpuframe/gpuframe/internal/base/lazy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -20,7 +21,9 @@ type jsonStep struct {
 }
 
 // stepForm is a step of a path: a name, a name in quotes, or a number.
-var stepForm = regexp.MustCompile(`^(?:\.([^."\[\]]+)|\.("(?:[^"\\]|\\.)*")|\[(-?[0-9]{1,9})\])`)
+var stepForm = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\.([^."\[\]]+)|\.("(?:[^"\\]|\\.)*")|\[(-?[0-9]{1,9})\])`)
+}}
 
 // jsonPath reads a path.
 func jsonPath(path string) (steps []jsonStep, err error) {
@@ -32,7 +35,7 @@ func jsonPath(path string) (steps []jsonStep, err error) {
 		return []jsonStep{{name: path}}, nil
 	}
 	for rest != "" {
-		m := stepForm.FindStringSubmatch(rest)
+		m := stepForm.Get().FindStringSubmatch(rest)
 		if m == nil {
 			return nil, fmt.Errorf("the path %q at %q, expected .name, .\"name\" or [number]: %w", path, rest, expr.ErrLiteral)
 		}

@@ -10,19 +10,20 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/lazy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
 var (
-	formatFunction = patternFunction("format", bracePattern)
-	printfFunction = patternFunction("printf", percentPattern)
+	formatFunction = lazy.Value[*hostFunction]{Make: func() *hostFunction { return patternFunction("format", bracePattern) }}
+	printfFunction = lazy.Value[*hostFunction]{Make: func() *hostFunction { return patternFunction("printf", percentPattern) }}
 )
 
 // Format is a text with values in place of {} and {:SPEC}, where SPEC is < or >, the flags -, +, space and 0, a width, a
 // precision and one of the letters of [Printf]; {{ and }} are braces. Numbers are at the right of the width, and other
 // values at the left, but < and > decide; the flag - changes nothing. The host computes it.
 func Format(pattern string, values ...expr.Expr) expr.Expr {
-	return patternOf(formatFunction, pattern, values)
+	return patternOf(formatFunction.Get(), pattern, values)
 }
 
 // Printf is a text with values in place of verbs, as C has them: %d of integers, %x, %X, %o of integers, of which negative
@@ -30,7 +31,7 @@ func Format(pattern string, values ...expr.Expr) expr.Expr {
 // flags -, +, space and 0, a width and a precision; %% is a percent sign. Infinities are inf, and a float of %s is the
 // shortest text that reads as it: 1e+06. The host computes it.
 func Printf(pattern string, values ...expr.Expr) expr.Expr {
-	return patternOf(printfFunction, pattern, values)
+	return patternOf(printfFunction.Get(), pattern, values)
 }
 
 func patternOf(f *hostFunction, pattern string, values []expr.Expr) expr.Expr {
@@ -51,11 +52,13 @@ type piece struct {
 }
 
 // specForm is flags, a width, a precision and a letter.
-var specForm = regexp.MustCompile(`^([-+ 0]*)([0-9]{0,3})((?:\.[0-9]{0,3})?)([dsfeExXog]?)`)
+var specForm = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
+	return regexp.MustCompile(`^([-+ 0]*)([0-9]{0,3})((?:\.[0-9]{0,3})?)([dsfeExXog]?)`)
+}}
 
 // spec reads the description of a value at the beginning of a text.
 func spec(text string, defaultVerb byte) (p piece, rest string, ok bool) {
-	m := specForm.FindStringSubmatch(text)
+	m := specForm.Get().FindStringSubmatch(text)
 	p = piece{spec: "%" + m[1] + m[2] + m[3], verb: defaultVerb}
 	if m[4] != "" {
 		p.verb = m[4][0]

@@ -9,6 +9,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/gpuframe/gpuframe/internal/base/lazy"
 )
 
 // value returns the function that appends the text of a row.
@@ -43,12 +45,12 @@ func (p piece) value(a arrow.Array) func(to []byte, row int) []byte {
 }
 
 // notFiniteForm is a form: flags, a width and a precision.
-var notFiniteForm = regexp.MustCompile(`^%([-+ 0]*)([0-9]*)`)
+var notFiniteForm = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^%([-+ 0]*)([0-9]*)`) }}
 
 // appendNotFinite appends an infinity or NaN as C has them.
 func (p piece) appendNotFinite(to []byte, value float64) []byte {
 	text := notFiniteText(value)
-	m := notFiniteForm.FindStringSubmatch(p.spec)
+	m := notFiniteForm.Get().FindStringSubmatch(p.spec)
 	if p.verb == 'E' {
 		text = strings.ToUpper(text)
 	}

@@ -7,28 +7,31 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"github.com/gpuframe/gpuframe/internal/base/lazy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
 var (
-	jaroFunction        = similarityFunction("jaro", jaro)
-	jaroWinklerFunction = similarityFunction("jaro_winkler", jaroWinkler)
-	jaccardFunction     = similarityFunction("jaccard", jaccard)
+	jaroFunction        = lazy.Value[*hostFunction]{Make: func() *hostFunction { return similarityFunction("jaro", jaro) }}
+	jaroWinklerFunction = lazy.Value[*hostFunction]{Make: func() *hostFunction { return similarityFunction("jaro_winkler", jaroWinkler) }}
+	jaccardFunction     = lazy.Value[*hostFunction]{Make: func() *hostFunction { return similarityFunction("jaccard", jaccard) }}
 )
 
 // JaroSimilarity is the similarity of Jaro of two strings, 0 to 1, by their characters. The host computes it.
-func JaroSimilarity(a, b expr.Expr) expr.Expr { return onHost(hosted{function: jaroFunction}, a, b) }
+func JaroSimilarity(a, b expr.Expr) expr.Expr {
+	return onHost(hosted{function: jaroFunction.Get()}, a, b)
+}
 
 // JaroWinklerSimilarity is [JaroSimilarity], raised for a common beginning of up to four characters if it is above
 // 0.7. The host computes it.
 func JaroWinklerSimilarity(a, b expr.Expr) expr.Expr {
-	return onHost(hosted{function: jaroWinklerFunction}, a, b)
+	return onHost(hosted{function: jaroWinklerFunction.Get()}, a, b)
 }
 
 // JaccardSimilarity is the number of different characters that two strings share, divided by that of those in
 // either: 1 for two empty strings. The host computes it.
 func JaccardSimilarity(a, b expr.Expr) expr.Expr {
-	return onHost(hosted{function: jaccardFunction}, a, b)
+	return onHost(hosted{function: jaccardFunction.Get()}, a, b)
 }
 
 func similarityFunction(name string, f func(a, b []rune) float64) *hostFunction {

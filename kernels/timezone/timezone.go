@@ -23,7 +23,7 @@ import (
 )
 
 //go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda
-//go:embed cuda/*.ptx.gz
+//go:embed cuda/*.ptx.packed
 var code embed.FS
 
 var set = kernelset.Set{Files: code, Directory: "cuda"}

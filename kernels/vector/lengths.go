@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/scalar"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
@@ -46,9 +45,9 @@ func lengthsOf(ctx context.Context, c *column.Column, options kernels.Options) (
 	if err = errors.Join(err, table.Release()); err != nil {
 		return 0, 0, false, errors.Join(err, lengths.Release())
 	}
-	values, err := reduce.Scalars(ctx, lengths, []reduce.Aggregate{reduce.Min(expr.Col("n")), reduce.Max(expr.Col("n"))}, options)
-	if err = errors.Join(err, lengths.Release()); err != nil || !values[0].IsValid() {
+	values, err := reduce.Integers(ctx, lengths, []reduce.Aggregate{reduce.Min(expr.Col("n")), reduce.Max(expr.Col("n"))}, options)
+	if err = errors.Join(err, lengths.Release()); err != nil || !values[0].IsValid {
 		return 0, 0, false, err
 	}
-	return values[0].(*scalar.Int64).Value, values[1].(*scalar.Int64).Value, true, nil
+	return int64(values[0].Value), int64(values[1].Value), true, nil
 }

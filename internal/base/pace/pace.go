@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dustin/go-humanize"
+	"github.com/gpuframe/gpuframe/internal/base/humanize"
 )
 
 // Pace is the progress of work with its rate.

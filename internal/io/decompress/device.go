@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 )
 
-//go:embed cuda/*.ptx.gz
+//go:embed cuda/*.ptx.packed
 var files embed.FS
 
 // set has the kernels, each compiled when it is first used.

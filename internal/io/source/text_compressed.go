@@ -20,17 +20,22 @@ var (
 	jsonExtensions = []string{".json", ".jsonl", ".ndjson"}
 )
 
-// decompressors are those of text files by the last extensions of their names.
-var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
-	".gz": func(from io.Reader) (io.ReadCloser, error) { return gzip.NewReader(from) },
-	".zst": func(from io.Reader) (io.ReadCloser, error) {
-		const mostWindow = 128 << 20 // of zstd --long, which its own tool reads without an option
-		d, err := zstd.NewReader(from, zstd.WithDecoderMaxWindow(mostWindow))
-		if err != nil {
-			return nil, err
-		}
-		return d.IOReadCloser(), nil
-	},
+// compressed are the last extensions of the names of text files that are compressed.
+var compressed = []string{gzipExtension, zstdExtension}
+
+const gzipExtension, zstdExtension = ".gz", ".zst"
+
+// decompressor opens a text file with one of the extensions.
+func decompressor(extension string, from io.Reader) (io.ReadCloser, error) {
+	if extension == gzipExtension {
+		return gzip.NewReader(from)
+	}
+	const mostWindow = 128 << 20 // of zstd --long, which its own tool reads without an option
+	d, err := zstd.NewReader(from, zstd.WithDecoderMaxWindow(mostWindow))
+	if err != nil {
+		return nil, err
+	}
+	return d.IOReadCloser(), nil
 }
 
 // WithoutQuery returns a URL of a web server without its query, and another name as it is.
@@ -41,7 +46,7 @@ func WithoutQuery(name string) string { return strings.TrimSuffix(objectstore.Di
 func Extension(name string) string {
 	name = WithoutQuery(name)
 	last := strings.ToLower(filepath.Ext(name))
-	if decompressors[last] != nil {
+	if slices.Contains(compressed, last) {
 		if inner := strings.ToLower(filepath.Ext(name[:len(name)-len(last)])); slices.Contains(csvExtensions, inner) || slices.Contains(jsonExtensions, inner) {
 			return inner
 		}
@@ -52,11 +57,10 @@ func Extension(name string) string {
 // decompressed returns the contents of an open text file, if its name shows that they are compressed.
 func decompressed(name string, file *stream) (*stream, error) {
 	extension := strings.ToLower(filepath.Ext(WithoutQuery(name)))
-	open := decompressors[extension]
-	if open == nil {
+	if !slices.Contains(compressed, extension) {
 		return file, nil
 	}
-	contents, err := open(bufio.NewReaderSize(file.Reader, 1<<20))
+	contents, err := decompressor(extension, bufio.NewReaderSize(file.Reader, 1<<20))
 	if err != nil {
 		err = fmt.Errorf("decompress %s: %w: %w", extension, err, ErrContents)
 		return nil, errors.Join(err, file.close())

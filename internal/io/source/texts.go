@@ -71,11 +71,22 @@ func (c *rawText) String() string { return "the text of " + c.column.field.Type.
 
 func (*rawText) form() rawForm { return textForm{} }
 
+// texted is a raw column of a text: see [remoteSource] for why it is an interface.
+type texted interface {
+	rawColumn
+	text() *rowText
+	valueType() arrow.DataType
+}
+
+func (c *rawText) text() *rowText { return c.rowText }
+
+func (c *rawText) valueType() arrow.DataType { return c.column.field.Type }
+
 // textOf returns the text of a record, or nil if it has none.
 func textOf(record arrow.Record) *rowText {
 	for _, f := range record.Schema().Fields() {
-		if c, ok := rawAs[*rawText](f.Type); ok {
-			return c.rowText
+		if c, ok := rawAs[texted](f.Type); ok {
+			return c.text()
 		}
 	}
 	return nil
@@ -83,8 +94,8 @@ func textOf(record arrow.Record) *rowText {
 
 // valueType is the type of the values of a column: of a text, that of its values.
 func valueType(t arrow.DataType) arrow.DataType {
-	if c, ok := rawAs[*rawText](t); ok {
-		return c.column.field.Type
+	if c, ok := rawAs[texted](t); ok {
+		return c.valueType()
 	}
 	return t
 }

@@ -20,7 +20,7 @@ import (
 // Set is the PTX files of an operator family and their kernels on each device. It is
 // a package variable, safe for concurrent use, and must not be copied once it is used.
 type Set struct {
-	// Files holds the PTX in the directory: FILE.ptx.gz (see package archive), or
+	// Files holds the PTX in the directory: FILE.ptx.packed (see package archive), or
 	// FILE.ptx.
 	Files     fs.FS
 	Directory string
@@ -131,11 +131,11 @@ func (s *Set) Entry(file, entry string) (string, error) {
 		func(text string) string { return ptx.Only(text, entry) })
 }
 
-// read returns what unpack takes from FILE.ptx.gz, or cut from FILE.ptx if there is no
+// read returns what unpack takes from FILE.ptx.packed, or cut from FILE.ptx if there is no
 // archive.
 func (s *Set) read(file string, unpack func([]byte) (string, error), cut func(string) string) (string, error) {
 	plain := path.Join(s.Directory, file+".ptx")
-	packed, err := fs.ReadFile(s.Files, plain+".gz")
+	packed, err := fs.ReadFile(s.Files, plain+".packed")
 	if err == nil {
 		return unpack(packed)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/join"
 )
@@ -29,6 +30,7 @@ func (t JoinTerms) same(other JoinTerms) bool {
 
 // Join matches the rows of two inputs.
 func Join(kind join.Kind, terms JoinTerms) Verb {
+	exec.UseJoins()
 	return Verb{"Join", arguments{kind, terms}, func(b *binder, inputs []plan.Node) plan.Node {
 		options, ok := b.terms(inputs[0], inputs[1], terms)
 		if !ok {
@@ -47,6 +49,7 @@ func Join(kind join.Kind, terms JoinTerms) Verb {
 // AsOf matches each row of the first input with the nearest one of the second. The options lack the keys
 // and the suffix, which are those of the terms.
 func AsOf(on, by JoinTerms, options plan.AsOfOptions) Verb {
+	exec.UseAsOf()
 	return Verb{name: "AsOf", bind: func(b *binder, inputs []plan.Node) plan.Node {
 		keys, ok := b.terms(inputs[0], inputs[1], on)
 		equal, fits := b.terms(inputs[0], inputs[1], by)
@@ -71,6 +74,7 @@ func AsOf(on, by JoinTerms, options plan.AsOfOptions) Verb {
 // NearestTo matches each row of the first input with the nearest ones of the second. The options lack the vectors and the
 // suffix, which are those of the terms.
 func NearestTo(on JoinTerms, options plan.NearestToOptions) Verb {
+	exec.UseNearestTo()
 	return Verb{name: "NearestTo", bind: func(b *binder, inputs []plan.Node) plan.Node {
 		keys, ok := b.terms(inputs[0], inputs[1], on)
 		if !ok {

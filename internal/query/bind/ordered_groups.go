@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/internal/expr/catalog"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/join"
@@ -12,6 +13,9 @@ import (
 
 // InOrder gives the aggregates of an expression that are not windows an order of the rows that they read.
 func InOrder(e expr.Expr, order []Order) expr.Expr {
+	exec.UseJoins() // aggregates of several orders
+	exec.UseTop()
+	exec.UseWindows()
 	return EachFunction(e, func(f *RowsFunction) {
 		f.keys.Order = nil
 		for _, o := range order {

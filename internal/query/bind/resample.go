@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/join"
@@ -15,6 +16,10 @@ import (
 // expressions of aggregates. every is a time.Duration, an integer or a [Calendar]. Each combination of the
 // keys in by has its own windows, which overlap if hop has a span.
 func Resample(at Expr, every any, hop Hop, by, list []Expr) Verb {
+	exec.UseWindows()
+	exec.UseExplode()
+	exec.UseTop()
+	exec.UseJoins()
 	return Verb{name: "Resample", bind: onInput(func(b *binder, input plan.Node) plan.Node {
 		values, ok := b.keys(input, append([]Expr{at}, by...))
 		if !ok {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -58,6 +59,7 @@ func Pivot(keys, list []Expr, options plan.GroupOptions) Verb {
 
 // CrossTab is [Pivot] in the order of its only key.
 func CrossTab(key Expr, list []Expr) Verb {
+	exec.UseTop()
 	return Verb{name: "CrossTab", bind: onInput(func(b *binder, input plan.Node) plan.Node {
 		n := b.pivot(input, []Expr{key}, list, plan.GroupOptions{})
 		if n == nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -134,6 +135,7 @@ func changing(change func(f *RowsFunction)) func(expr.Expr) (expr.Expr, bool) {
 // Over makes the functions of rows of an expression windows with keys. Those that take a frame, and have
 // none, get the given one.
 func Over(e expr.Expr, keys plan.WindowKeys, frame plan.Frame) expr.Expr {
+	exec.UseWindows()
 	// The functions that inherit the window share operands.
 	var inherited *expr.Substitution
 	within := func(f *RowsFunction) {

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -47,6 +48,9 @@ func (b *binder) isWeight(input plan.Node, weight Expr) bool {
 
 // Sample keeps a random part of the rows.
 func Sample(fraction float64, options SampleOptions) Verb {
+	exec.UseWindows()
+	exec.UseTop()
+	exec.UseDraw()
 	return Verb{name: "Sample", bind: onInput(func(b *binder, input plan.Node) plan.Node {
 		switch {
 		case !options.Weight.Tree.IsZero() && (len(options.By) == 0 || options.Replace):
@@ -75,6 +79,9 @@ func Sample(fraction float64, options SampleOptions) Verb {
 
 // SampleRows keeps a number of random rows, or of each group.
 func SampleRows(n int64, options SampleOptions) Verb {
+	exec.UseWindows()
+	exec.UseTop()
+	exec.UseDraw()
 	return Verb{name: "SampleRows", bind: onInput(func(b *binder, input plan.Node) plan.Node {
 		switch {
 		case !b.isCount(n) || !b.isWeight(input, options.Weight):
@@ -131,6 +138,7 @@ func (b *binder) strata(input plan.Node, options SampleOptions, keeps func(numbe
 
 // Shuffle puts the rows into a random order.
 func Shuffle(seed uint64) Verb {
+	exec.UseTop()
 	return Verb{name: "Shuffle", bind: onInput(func(b *binder, input plan.Node) plan.Node {
 		return b.random(input, seed, func(n plan.Node, _, random expr.Expr) (plan.Node, error) {
 			return plan.NewSort(n, []plan.SortKey{{Value: random}}, plan.All)

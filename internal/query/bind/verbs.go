@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/join"
 	"github.com/gpuframe/gpuframe/kernels/nested"
@@ -58,11 +59,13 @@ func Rename(from, to string) Verb {
 
 // Sort orders the rows.
 func Sort(keys []Order) Verb {
+	exec.UseTop()
 	return Verb{"Sort", arguments{keys}, onInput(func(b *binder, input plan.Node) plan.Node { return b.sort(input, keys, plan.All) })}
 }
 
 // Top keeps the first rows in the order of keys.
 func Top(n int64, keys []Order) Verb {
+	exec.UseTop()
 	return Verb{"Top", arguments{n, keys}, onInput(func(b *binder, input plan.Node) plan.Node {
 		if !b.isCount(n) {
 			return input
@@ -94,6 +97,7 @@ func Slice(offset, length int64) Verb {
 
 // Distinct keeps the first of rows with equal values in some columns, or in all.
 func Distinct(columns []string) Verb {
+	exec.UseDistinct()
 	columns = slices.Clone(columns)
 	return Verb{"Distinct", arguments{columns}, onInput(func(b *binder, input plan.Node) plan.Node {
 		n, err := plan.NewDistinct(input, columns...)
@@ -112,6 +116,9 @@ func Union() Verb {
 // Sets keeps the rows of the first input that the second one has, or does not have, for a verb with a
 // name. all compares how often both have a row.
 func Sets(name string, kind join.Kind, all bool) Verb {
+	exec.UseDistinct()
+	exec.UseJoins()
+	exec.UseWindows()
 	return Verb{name, arguments{}, func(b *binder, inputs []plan.Node) plan.Node {
 		n, err := plan.NewSets(inputs[0], inputs[1], kind, all)
 		return b.checked(n, err, inputs[0])
@@ -136,6 +143,7 @@ func Aggregate(keys, list []Expr, options plan.GroupOptions) Verb {
 
 // Explode makes a row of each element of the lists in columns, for a verb with a name.
 func Explode(name string, columns []string, options nested.ExplodeOptions) Verb {
+	exec.UseExplode()
 	columns = slices.Clone(columns)
 	return Verb{name: name, bind: onInput(func(b *binder, input plan.Node) plan.Node {
 		n, err := plan.NewExplode(input, columns, options)

@@ -7,10 +7,10 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arrays/hostarray"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -444,27 +444,22 @@ func columns(table *buffer.Buffer, schema *arrow.Schema) (*buffer.Buffer, error)
 
 // emptyInputRow returns the row of aggregates of no rows: 0 of those that count, an empty list, or null.
 func (g *grouping) emptyInputRow(ctx context.Context) (*buffer.Buffer, error) {
-	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, g.plan.Schema())
-	defer builder.Release()
+	schema := g.plan.Schema()
+	values := make([]arrow.Array, 0, schema.NumFields())
+	defer func() { hostarray.Release(values) }()
 	for i, a := range g.plan.Aggregations() {
-		switch b := builder.Field(i).(type) {
-		case *array.Int64Builder:
-			if a.Properties().CountsRows {
-				b.Append(0)
-			} else {
-				b.AppendNull()
-			}
-		case *array.ListBuilder:
-			if a.Function == "sum" || a.Function == "mean" { // of vectors
-				b.AppendNull()
-			} else {
-				b.Append(true)
-			}
-		default:
-			b.AppendNull()
+		element := hostarray.Null
+		vectors := a.Function == "sum" || a.Function == "mean"
+		if t := schema.Field(i).Type; t.ID() == arrow.LIST && !vectors || t.ID() == arrow.INT64 && a.Properties().CountsRows {
+			element = hostarray.Zero
 		}
+		value, err := element(schema.Field(i).Type)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, value)
 	}
-	record := builder.NewRecord()
+	record := array.NewRecord(schema, values, 1)
 	defer record.Release()
 	return buffer.FromRecordWith(ctx, g.settings.Manager, record, buffer.LoadOptions{Stream: g.settings.stream(), Tag: g.settings.Tag})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -18,7 +19,7 @@ import (
 )
 
 // Facts are facts of tables in memory. Nothing is known of columns that other libraries may write to, and of sources of
-// several tables.
+// several tables. Only passes for joins ask for them, so [UseJoins] makes them known.
 type Facts struct{}
 
 var _ plan.Facts = Facts{}
@@ -26,7 +27,7 @@ var _ plan.Facts = Facts{}
 // IsUnique implements [plan.Facts]. It counts the values of a column of integers or dates once for all plans.
 func (Facts) IsUnique(ctx context.Context, s source.Source, name string) (bool, error) {
 	table := source.TableOf(s)
-	if table == nil {
+	if table == nil || integers.Load() == nil {
 		return false, nil
 	}
 	c, err := table.ColumnByName(name)
@@ -48,7 +49,7 @@ func isCounted(t arrow.Type) bool {
 
 // learnUnique counts the rows and the different values of a column.
 func learnUnique(ctx context.Context, table *buffer.Buffer, c *column.Column, name string) error {
-	counts, err := integersOf(ctx, table, group.CountAll(), group.CountDistinct(expr.Col(name)))
+	counts, err := (*integers.Load())(ctx, table, group.CountAll(), group.CountDistinct(expr.Col(name)))
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func learnUnique(ctx context.Context, table *buffer.Buffer, c *column.Column, na
 // Span implements [plan.Facts]. It finds the bounds of a column of integers of up to 64 bits with a sign.
 func (Facts) Span(ctx context.Context, s source.Source, name string) (span uint64, ok bool, err error) {
 	table := source.TableOf(s)
-	if table == nil {
+	if table == nil || integers.Load() == nil {
 		return 0, false, nil
 	}
 	c, err := table.ColumnByName(name)
@@ -69,7 +70,7 @@ func (Facts) Span(ctx context.Context, s source.Source, name string) (span uint6
 	bounds, known := c.Bounds()
 	if !known {
 		value := expr.Col(name).Cast(arrow.PrimitiveTypes.Int64)
-		extremes, err := integersOf(ctx, table, group.Min(value), group.Max(value))
+		extremes, err := (*integers.Load())(ctx, table, group.Min(value), group.Max(value))
 		if isShort(err) {
 			return 0, false, nil
 		}
@@ -83,6 +84,9 @@ func (Facts) Span(ctx context.Context, s source.Source, name string) (span uint6
 	}
 	return bounds.Greatest - bounds.Least + 1, true, nil
 }
+
+// integers is integersOf in programs that join.
+var integers atomic.Pointer[func(context.Context, *buffer.Buffer, ...group.Aggregate) ([]int64, error)]
 
 // integersOf returns the values of two aggregates of integers of all rows. A null is 0.
 func integersOf(ctx context.Context, table *buffer.Buffer, aggregates ...group.Aggregate) (list []int64, err error) {

@@ -84,7 +84,7 @@ func (f *filtering) filter(ctx context.Context, table *buffer.Buffer) (*buffer.B
 		}
 	}
 	if f.masks(ctx, table) {
-		return f.masked(ctx, table)
+		return f.mask.filter(f, ctx, table)
 	}
 	if columns := f.plan.Columns(); columns != nil {
 		return selection.FilterSelect(ctx, table, f.plan.Condition(), columns, f.options())

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/scalar"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
@@ -40,6 +39,8 @@ type mask struct {
 	// key is the column to mask, other the number of rows of the other side.
 	key   string
 	other int64
+	// filter filters a table so. Only joins set it, so the linker leaves it out of programs without them.
+	filter func(f *filtering, ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error)
 }
 
 // maskFilter informs the filter that is the left side of the join, if it may mask.
@@ -58,7 +59,7 @@ func (j *joining) maskFilter() {
 			continue
 		}
 		if field, ok := f.Schema().FieldsByName(name); ok && arrow.IsInteger(field[0].Type.ID()) {
-			f.mask = &mask{key: name, other: j.right.Capacity()}
+			f.mask = &mask{key: name, other: j.right.Capacity(), filter: (*filtering).masked}
 			return
 		}
 	}
@@ -131,11 +132,11 @@ func (f *filtering) count(ctx context.Context, bits *column.Column) (int64, erro
 	if err != nil {
 		return 0, err
 	}
-	counts, err := reduce.Scalars(ctx, table, []reduce.Aggregate{reduce.CountAll().Where(expr.Col(name))}, f.options())
+	counts, err := reduce.Integers(ctx, table, []reduce.Aggregate{reduce.CountAll().Where(expr.Col(name))}, f.options())
 	if err = errors.Join(err, table.Release()); err != nil {
 		return 0, err
 	}
-	return counts[0].(*scalar.Int64).Value, nil
+	return int64(counts[0].Value), nil
 }
 
 // withMask returns a table that shares the columns of another one, with the mask as the validity

@@ -39,6 +39,9 @@ func notSupported(_ context.Context, _ *opener, _ *stage, n plan.Node) (buffer.R
 
 // operationOf returns the operation of a node. A node that [operations] lacks cannot be opened.
 func operationOf(n plan.Node) operation {
+	if known, ok := optionalOperation(reflect.TypeOf(n)); ok {
+		return known
+	}
 	if known, ok := operations()[reflect.TypeOf(n)]; ok {
 		return known
 	}

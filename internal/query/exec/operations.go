@@ -7,7 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 
-// operations has everything that the package knows of each type of node. It is made at the first call, because readers
+// operations has everything that the package knows of each type of node, except those of optional.go. It is made at the first call, because readers
 // open others by it.
 func operations() map[reflect.Type]operation {
 	operationsOnce.Do(func() { operationTable = newOperations() })
@@ -30,8 +30,6 @@ func newOperations() map[reflect.Type]operation {
 		reflect.TypeFor[*plan.Number]():   {open: opens(newNumbering)},
 		reflect.TypeFor[*plan.Fetch]():    {open: openFetch, smallest: sizes.resultAndHalf},
 		reflect.TypeFor[*plan.Cache]():    {open: opens(newCaching), opensInputs: true, smallest: sizes.twoResults},
-		reflect.TypeFor[*plan.Draw]():     {open: takesAll(draw)},
-		reflect.TypeFor[*plan.Explode]():  {open: opens(explode), expected: workload.twoBatches},
 		reflect.TypeFor[*plan.Call]():     {open: opens(call), smallest: sizes.resultAndHalf, expected: workload.twoBatches},
 		reflect.TypeFor[*plan.Slice]():    {open: tries(newSlice), partial: tries(newPartialSlice), smallest: needs(sizes.slice)},
 		reflect.TypeFor[*plan.Union]():    {open: openUnion, opensInputs: true},
@@ -40,14 +38,8 @@ func newOperations() map[reflect.Type]operation {
 		},
 		reflect.TypeFor[*plan.Partial]():  {open: openPartial, smallest: needs(sizes.partial)},
 		reflect.TypeFor[*plan.Merge]():    {open: tries(newMerging), smallest: needs(sizes.merge), expected: workload.groups},
-		reflect.TypeFor[*plan.Distinct](): {open: takesAll(distinct), partial: maps(partlyDistinct), smallest: sizes.allRows, expected: workload.groups},
 		reflect.TypeFor[*plan.Over]():     {open: opens(newPartitioning), smallest: needs(sizes.windows), expected: workload.sorted},
-		reflect.TypeFor[*plan.Sort](): {
-			open: tries(newSorting), partial: opens(newLocalTop), smallest: needs(sizes.sort), leastPartial: needs(sizes.topBytes), expected: workload.sorted,
-		},
-		reflect.TypeFor[*plan.AsOf]():      {open: opens(newNearest), smallest: sizes.joined, expected: workload.joined},
-		reflect.TypeFor[*plan.NearestTo](): {open: opens(newSearching), smallest: needs(sizes.searched), expected: workload.joined},
-		reflect.TypeFor[*plan.Join]():      {open: opens(newJoining), smallest: sizes.joined, expected: workload.joined},
-		reflect.TypeFor[*plan.Exchange]():  {open: openExchange, opensInputs: true, smallest: needs(sizes.moved)},
+		reflect.TypeFor[*plan.Sort]():     {open: tries(newWholeSort), smallest: needs(sizes.sort), expected: workload.sorted},
+		reflect.TypeFor[*plan.Exchange](): {open: openExchange, opensInputs: true, smallest: needs(sizes.moved)},
 	}
 }

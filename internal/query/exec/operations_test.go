@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	gomaps "maps"
 	"path/filepath"
 	"testing"
 
@@ -23,7 +24,10 @@ func TestEveryTypeOfNodeHasAnOperation(t *testing.T) {
 			}
 		}
 	}
-	for node, operation := range operations() {
+	useAll()
+	all := gomaps.Clone(operations())
+	gomaps.Copy(all, *optionalTable.Load())
+	for node, operation := range all {
 		operated = append(operated, node.Elem().Name())
 		require.NotNil(t, operation.open, node)
 	}

@@ -3,9 +3,11 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -22,6 +24,14 @@ type sorting struct {
 	started bool
 	// parts are the rows to come, the first ones last.
 	parts []*held
+}
+
+// newWholeSort opens a sort without a limit. [UseTop] makes those with a limit known.
+func newWholeSort(s *stage, n *plan.Sort) (buffer.Reader, error) {
+	if n.Limit() != plan.All {
+		return nil, fmt.Errorf("%v was made without UseTop: %w", n, device.ErrNotSupported)
+	}
+	return &sorting{stage: s, keys: n.OrderKeys()}, nil
 }
 
 // newSorting makes the reader of a sort, which keeps the first rows only if it has a limit.

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
+	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 )
 

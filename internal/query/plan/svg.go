@@ -2,10 +2,12 @@ package plan
 
 import (
 	"context"
-	"encoding/xml"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"github.com/gpuframe/gpuframe/internal/text/render"
 )
 
 // SVG formats a plan as a picture: the boxes and arrows of [Diagram], the result at the top. A box is below all that
@@ -114,7 +116,10 @@ func shortened(text string) string {
 
 // inXML returns a text as the contents of an element.
 func inXML(text string) string {
-	var escaped strings.Builder
-	_ = xml.EscapeText(&escaped, []byte(strings.ReplaceAll(text, "\n", " "))) // a builder has no errors
-	return escaped.String()
+	return render.EscapeHTML(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == 0xfffe || r == 0xffff { // XML has none of these
+			return ' '
+		}
+		return r
+	}, text))
 }

@@ -17,7 +17,7 @@ var (
 	kernelPattern = regexp.MustCompile(`(?ms)^\.visible \.entry (\w+)\(.*?^\}`)
 	// localNames are the names of labels and of memory in a kernel. They have numbers, or
 	// the kernel's name in them.
-	localNames = regexp.MustCompile(`\$L__BB\d+|_ZZ?\w+`)
+	localNames = regexp.MustCompile(`\$L\d+|_ZZ?\w+`)
 )
 
 // TestKernelsDiffer finds kernels that are instances for two types with the same machine
@@ -28,7 +28,7 @@ func TestKernelsDiffer(t *testing.T) {
 		if err == nil && entry.IsDir() && entry.Name() == "build" && filepath.Dir(path) == filepath.Clean(root) {
 			return filepath.SkipDir // bundles have a copy of the tree
 		}
-		if err != nil || !strings.HasSuffix(path, ".ptx.gz") {
+		if err != nil || !strings.HasSuffix(path, ".ptx.packed") {
 			return err
 		}
 		packed, err := os.ReadFile(path)

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
+	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -6,6 +6,9 @@ import "strings"
 // of characters to each program.
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
 
+// EscapeHTML returns a text as contents of elements and attributes of HTML and XML.
+func EscapeHTML(text string) string { return escaper.Replace(text) }
+
 // HTML returns the table for a notebook or a page. All texts are escaped.
 func (t Table) HTML() string {
 	var text strings.Builder

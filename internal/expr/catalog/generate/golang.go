@@ -186,5 +186,9 @@ func aggregation(f *catalog.Function) string {
 			fields = append(fields, "Text: "+name)
 		}
 	}
-	return fmt.Sprintf("aggregate(%s)", strings.Join(slices.Concat([]string{"plan.Aggregation{" + strings.Join(fields, ", ") + "}"}, operands), ", "))
+	constructor := "aggregate"
+	if f.Kind == catalog.Window {
+		constructor = "windowFunction"
+	}
+	return fmt.Sprintf("%s(%s)", constructor, strings.Join(slices.Concat([]string{"plan.Aggregation{" + strings.Join(fields, ", ") + "}"}, operands), ", "))
 }

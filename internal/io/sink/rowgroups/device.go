@@ -24,7 +24,7 @@ import (
 
 //go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda
 
-//go:embed cuda/*.ptx.gz
+//go:embed cuda/*.ptx.packed
 var kernelCode embed.FS
 
 // set has the kernels, each compiled when it is first used.

@@ -1,92 +1,152 @@
-// Package archive reads and writes PTX as programs embed it: FILE.ptx.gz is a gzip file
-// with one member for each kernel, so that one kernel is read without the others. PTX
-// shrinks to less than a quarter. zcat prints the whole text.
+// Package archive reads and writes PTX as programs embed it: FILE.ptx.packed is a list of
+// members, one for each kernel, so that one kernel is read without the others. PTX
+// shrinks to a twelfth. The command internal/op/kernelset/pack -d prints the whole text.
 //
 // A member of a kernel has the kernel's name. The text between kernels (the header,
-// functions, variables) lies in members without a name, which each kernel needs. The
-// extra field of a member holds its length.
+// functions, variables) lies in members without a name, which each kernel needs. The text of a
+// kernel has ranks in place of the numbers of registers and labels, and is compressed by
+// DEFLATE. Most kernels of a file are like one of a few, so a member may name another one: the text of that
+// is the dictionary.
+//
+// A member is the length of its name and the name, the lengths of its text and of the compressed
+// text, the number of the member that is its dictionary plus one, all as in [binary.AppendUvarint], the
+// CRC-32 of the text, 4 bytes, and the compressed text.
 package archive
 
 import (
 	"bytes"
-	"compress/gzip"
+	"compress/flate"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"strings"
-
-	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// lengthField begins the extra field: the identifier GF, and 4, the size of a length.
-const lengthField = "GF\x04\x00"
+// magic begins each archive.
+const magic = "PTX1"
 
-// Pack returns the archive of a text.
-func Pack(text string) ([]byte, error) {
-	var all bytes.Buffer
-	for entry, part := range ptx.Parts(text) {
-		member, err := pack(entry, part)
-		if err != nil {
-			return nil, err
-		}
-		all.Write(member)
-	}
-	return all.Bytes(), nil
-}
+var errDamaged = errors.New("the archive is damaged: kernels/build.sh writes archives")
 
-func pack(entry, text string) ([]byte, error) {
-	var member bytes.Buffer
-	w, err := gzip.NewWriterLevel(&member, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	w.Name, w.Extra = entry, []byte(lengthField+"\x00\x00\x00\x00")
-	if _, err := io.WriteString(w, text); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	// The ten bytes of the header and the size of the extra field come before it.
-	const at = 10 + 2 + len(lengthField)
-	binary.LittleEndian.PutUint32(member.Bytes()[at:], uint32(member.Len()))
-	return member.Bytes(), nil
+// member is a part of an archive.
+type member struct {
+	entry  string
+	length int
+	// dictionary is the number of another member plus one, or zero.
+	dictionary int
+	checksum   uint32
+	packed     []byte
 }
 
 // Text returns the text of an archive.
 func Text(packed []byte) (string, error) { return unpack(packed, func(string) bool { return true }) }
 
-// Only returns the text without the kernels other than the one named, as [ptx.Only] does.
+// Only returns the text without the kernels other than the one named, as ptx.Only does.
 func Only(packed []byte, kernel string) (string, error) {
 	return unpack(packed, func(entry string) bool { return entry == kernel })
 }
 
 // unpack returns the text between the kernels and that of the kernels that keep accepts.
 func unpack(packed []byte, keep func(entry string) bool) (string, error) {
+	members, err := parse(packed)
+	if err != nil {
+		return "", err
+	}
 	var text strings.Builder
-	var r gzip.Reader
-	for at := 0; at < len(packed); {
-		if err := r.Reset(bytes.NewReader(packed[at:])); err != nil {
-			return "", fmt.Errorf("archive: member at byte %d: %w", at, err)
+	for i, m := range members {
+		if m.entry != "" && !keep(m.entry) {
+			continue
 		}
-		r.Multistream(false)
-		if r.Name == "" || keep(r.Name) {
-			if _, err := io.Copy(&text, &r); err != nil {
-				return "", fmt.Errorf("archive: member %q at byte %d: %w", r.Name, at, err)
-			}
+		part, err := textOf(members, i)
+		if err == nil && m.entry != "" {
+			part, err = unranked(part, m.entry)
 		}
-		length, ok := strings.CutPrefix(string(r.Extra), lengthField)
-		if !ok || len(length) != 4 {
-			return "", fmt.Errorf("archive: member %q at byte %d: %w", r.Name, at, errLength)
+		if err != nil {
+			return "", fmt.Errorf("archive: member %d, kernel %q: %w", i, m.entry, err)
 		}
-		n := int64(binary.LittleEndian.Uint32([]byte(length)))
-		if n == 0 || n > int64(len(packed)-at) {
-			return "", fmt.Errorf("archive: member %q at byte %d has %d bytes of %d: %w", r.Name, at, n, len(packed)-at, errLength)
-		}
-		at += int(n)
+		text.WriteString(part)
 	}
 	return text.String(), nil
 }
 
-var errLength = errors.New("the length of the member is missing or wrong: kernels/build.sh writes archives")
+// parse returns the members of an archive.
+func parse(packed []byte) ([]member, error) {
+	rest, ok := bytes.CutPrefix(packed, []byte(magic))
+	if !ok {
+		return nil, fmt.Errorf("archive: it does not begin with %s: %w", magic, errDamaged)
+	}
+	var members []member
+	for len(rest) > 0 {
+		var m member
+		if m, rest, ok = next(rest, len(members)); !ok {
+			return nil, fmt.Errorf("archive: member %d: %w", len(members), errDamaged)
+		}
+		members = append(members, m)
+	}
+	return members, nil
+}
+
+// next returns the member with a number and the bytes after it.
+func next(rest []byte, number int) (m member, after []byte, ok bool) {
+	failed := false
+	size := func() int {
+		v, n := binary.Uvarint(rest)
+		if n <= 0 || v > 1<<30 {
+			failed = true
+			return 0
+		}
+		rest = rest[n:]
+		return int(v)
+	}
+	cut := func(n int) []byte {
+		if n > len(rest) {
+			failed = true
+			return nil
+		}
+		bytes := rest[:n]
+		rest = rest[n:]
+		return bytes
+	}
+	m.entry = string(cut(size()))
+	m.length = size()
+	length := size()
+	m.dictionary = size()
+	if checksum := cut(4); !failed {
+		m.checksum = binary.LittleEndian.Uint32(checksum)
+	}
+	m.packed = cut(length)
+	return m, rest, !failed && m.dictionary <= number
+}
+
+// textOf returns the text of a member, with ranks if it is a kernel.
+func textOf(members []member, number int) (string, error) {
+	m := members[number]
+	var dictionary []byte
+	if m.dictionary > 0 {
+		text, err := textOf(members, m.dictionary-1)
+		if err != nil {
+			return "", err
+		}
+		dictionary = dictionaryOf(text)
+	}
+	r := flate.NewReaderDict(bytes.NewReader(m.packed), dictionary)
+	var text strings.Builder
+	text.Grow(min(m.length, maxRatio*len(m.packed)))
+	if _, err := io.Copy(&text, io.LimitReader(r, int64(m.length)+1)); err != nil {
+		return "", err
+	}
+	if text.Len() != m.length || crc32.ChecksumIEEE([]byte(text.String())) != m.checksum {
+		return "", fmt.Errorf("length or checksum differ: %w", errDamaged)
+	}
+	return text.String(), nil
+}
+
+// maxRatio is more than DEFLATE compresses to, so the lengths of damaged members claim no memory.
+const maxRatio = 1032
+
+// window is how many bytes of a dictionary DEFLATE refers to.
+const window = 32 << 10
+
+// dictionaryOf returns the end of a text that DEFLATE can refer to.
+func dictionaryOf(text string) []byte { return []byte(text[max(0, len(text)-window):]) }

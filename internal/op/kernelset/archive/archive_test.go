@@ -1,9 +1,6 @@
 package archive
 
 import (
-	"bytes"
-	"compress/gzip"
-	"io"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,9 +12,18 @@ import (
 const (
 	header = ".version 7.0\n.target sm_70\n"
 	first  = ".visible .entry first(\n)\n{\n\tret;\n}\n"
-	shared = ".func helper()\n{\n\tret;\n}\n"
-	second = ".visible .entry second(\n\t.param .u64 second_param_0\n)\n{\n\tbar.sync 0;\n\tret;\n}\n"
-	whole  = header + first + shared + second
+	shared = ".func helper()\n{\n\t.reg .b32 %r<9>;\n\tmov.b32 %r7, %r8;\n\tret;\n}\n"
+	second = ".visible .entry second(\n\t.param .u64 second_param_0\n)\n{\n" +
+		"\t.reg .pred %p<2>;\n\t.reg .b32 %r<9>;\n\tmov.u32 %r7, %tid.x;\n\tmov.u32 %r5, %envreg3;\n" +
+		"$L__BB1_4:\n\tadd.s32 %r6, %r7, %r5; //@ %r6 %q1\n\tadd.s32 %r6, %r6, %r7;\n" +
+		"\tsetp.eq.s32 %p1, %r6, 5;\n\t@%p1 bra $L__BB1_4;\n\tbra.uni $L__BB1_2;\n$L__BB1_2:\n\tbar.sync 0;\n\tret;\n}\n"
+	// numberedSecond is second with the numbers of first uses.
+	numberedSecond = ".visible .entry second(\n\t.param .u64 second_param_0\n)\n{\n" +
+		"\t.reg .pred %p<2>;\n\t.reg .b32 %r<9>;\n\tmov.u32 %r1, %tid.x;\n\tmov.u32 %r2, %envreg3;\n" +
+		"$L1:\n\tadd.s32 %r3, %r1, %r2; //@ %r3 %q1\n\tadd.s32 %r3, %r3, %r1;\n" +
+		"\tsetp.eq.s32 %p1, %r3, 5;\n\t@%p1 bra $L1;\n\tbra.uni $L2;\n$L2:\n\tbar.sync 0;\n\tret;\n}\n"
+	whole    = header + first + shared + second
+	numbered = header + first + shared + numberedSecond
 )
 
 func TestArchive(t *testing.T) {
@@ -25,62 +31,68 @@ func TestArchive(t *testing.T) {
 	require.NoError(t, err)
 	text, err := Text(packed)
 	require.NoError(t, err)
-	assert.Equal(t, whole, text)
+	assert.Equal(t, numbered, text)
+	assert.Equal(t, numbered, Normal(whole))
+	assert.Equal(t, numbered, Normal(numbered))
 	for _, kernel := range []string{"first", "second", "sec", ""} {
 		text, err = Only(packed, kernel)
 		require.NoError(t, err)
-		assert.Equal(t, ptx.Only(whole, kernel), text)
+		assert.Equal(t, ptx.Only(numbered, kernel), text)
 	}
-	// Other programs read it too.
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	require.NoError(t, err)
-	all, err := io.ReadAll(r)
-	require.NoError(t, err)
-	assert.Equal(t, whole, string(all))
 }
 
 // TestOthersAreSkipped checks that a kernel is read without the contents of others.
 func TestOthersAreSkipped(t *testing.T) {
 	packed, err := Pack(whole)
 	require.NoError(t, err)
-	before, err := pack("", header)
+	before, err := Pack(header + first)
 	require.NoError(t, err)
-	member, err := pack("first", first)
-	require.NoError(t, err)
-	packed[len(before)+len(member)-5] ^= 1 // the checksum
+	packed[len(before)-2] ^= 1
 	text, err := Only(packed, "second")
 	require.NoError(t, err)
-	assert.Equal(t, header+shared+second, text)
+	assert.Equal(t, header+shared+numberedSecond, text)
 	_, err = Only(packed, "first")
-	require.ErrorIs(t, err, gzip.ErrChecksum)
-	require.ErrorContains(t, err, `member "first" at byte`)
+	require.ErrorContains(t, err, `member 1, kernel "first"`)
 }
 
-// TestDamage truncates archives, and takes one of another program.
+// TestDamage truncates archives, changes their bytes, and takes another text.
 func TestDamage(t *testing.T) {
 	packed, err := Pack(whole)
 	require.NoError(t, err)
-	ends, end := map[int]bool{0: true}, 0
-	for entry, part := range ptx.Parts(whole) {
-		member, err := pack(entry, part)
-		require.NoError(t, err)
-		end += len(member)
-		ends[end] = true
+	members, err := parse(packed)
+	require.NoError(t, err)
+	ends := map[int]bool{len(packed): true}
+	for rest := packed[len(magic):]; len(rest) > 0; {
+		ends[len(packed)-len(rest)] = true
+		_, after, ok := next(rest, len(members))
+		require.True(t, ok)
+		rest = after
 	}
 	for n := range packed {
 		if _, err := Text(packed[:n]); ends[n] {
-			require.NoError(t, err)
+			require.NoError(t, err, n)
 		} else {
 			require.Error(t, err, n)
 		}
+		for bit := range 8 {
+			damaged := append([]byte(nil), packed...)
+			damaged[n] ^= 1 << bit
+			if text, err := Text(damaged); err == nil {
+				// Names and the choice of a dictionary that is not used have no checksum.
+				assert.Len(t, text, len(numbered), "byte %d", n)
+			}
+		}
 	}
-	var other bytes.Buffer
-	w := gzip.NewWriter(&other)
-	_, err = io.WriteString(w, whole)
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	_, err = Text(other.Bytes())
-	require.ErrorIs(t, err, errLength)
 	_, err = Text([]byte(whole))
-	require.ErrorIs(t, err, gzip.ErrHeader)
+	require.ErrorIs(t, err, errDamaged)
+}
+
+// TestRanksRefuse checks texts that have the marks of archives, and ranks of no register.
+func TestRanksRefuse(t *testing.T) {
+	for _, text := range []string{".visible .entry k(\n)\n{\n\x01\n}\n", ".visible .entry k(\n)\n{\n// é\n}\n"} {
+		_, err := Pack(text)
+		require.ErrorContains(t, err, "the kernel k has the character")
+	}
+	_, err := unranked(".reg .b32 %r<2>; mov %r0, 1;", "k")
+	require.Error(t, err)
 }

@@ -47,7 +47,7 @@ func table(family, root, folder string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		name, packed := strings.CutSuffix(filepath.Base(path), ".gz")
+		name, packed := strings.CutSuffix(filepath.Base(path), ".packed")
 		file := strings.TrimSuffix(name, ".ptx")
 		text := string(code)
 		if packed {

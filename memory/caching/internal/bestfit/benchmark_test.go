@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dustin/go-humanize"
+	"github.com/gpuframe/gpuframe/internal/base/humanize"
 )
 
 // BenchmarkRandom runs RMM's random benchmark with n = 100k. It reports the time per

@@ -1,0 +1,84 @@
+package gpuframe_test
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe"
+)
+
+// aloneVariable names the verb that a child process of TestVerbsAlone runs.
+const aloneVariable = "GPUFRAME_TEST_VERB_ALONE"
+
+type aloneRow struct {
+	K, V int64
+	L    []int64
+	E    []float64
+}
+
+// verbsAlone are queries with one verb or function that makes nodes which not every program knows.
+var verbsAlone = map[string]func(q gpuframe.Query) gpuframe.Query{
+	"agg":      func(q gpuframe.Query) gpuframe.Query { return q.GroupBy("K").Agg(gpuframe.Col("V").Sum()) },
+	"all rows": func(q gpuframe.Query) gpuframe.Query { return q.With(gpuframe.Col("V").Sum().As("S")) },
+	"filter":   func(q gpuframe.Query) gpuframe.Query { return q.Filter(gpuframe.Col("V").Ge(gpuframe.Col("V").Mean())) },
+	"join":     func(q gpuframe.Query) gpuframe.Query { return q.Join(q, gpuframe.Inner, "K") },
+	"as of":    func(q gpuframe.Query) gpuframe.Query { return q.AsOf(q, gpuframe.Col("V"), gpuframe.AsOfOptions{}) },
+	"nearest":  func(q gpuframe.Query) gpuframe.Query { return q.NearestTo(q, "E", 1, gpuframe.NearestOptions{}) },
+	"distinct": func(q gpuframe.Query) gpuframe.Query { return q.Distinct("K") },
+	"except":   func(q gpuframe.Query) gpuframe.Query { q = q.Select("K"); return q.Except(q) },
+	"all":      func(q gpuframe.Query) gpuframe.Query { q = q.Select("K"); return q.IntersectAll(q) },
+	"explode":  func(q gpuframe.Query) gpuframe.Query { return q.Explode("L") },
+	"sort":     func(q gpuframe.Query) gpuframe.Query { return q.Sort(gpuframe.Col("V")).Head(1) },
+	"top":      func(q gpuframe.Query) gpuframe.Query { return q.Top(1, gpuframe.Col("V")) },
+	"crosstab": func(q gpuframe.Query) gpuframe.Query { return q.CrossTab("K", "V", []any{1, 2}).Head(1) },
+	"sample":   func(q gpuframe.Query) gpuframe.Query { return q.Sample(0.5, gpuframe.SampleOptions{Replace: true}) },
+	"by groups": func(q gpuframe.Query) gpuframe.Query {
+		return q.SampleRows(1, gpuframe.SampleOptions{By: []gpuframe.Expression{gpuframe.Col("K")}})
+	},
+	"rows":     func(q gpuframe.Query) gpuframe.Query { return q.SampleRows(1, gpuframe.SampleOptions{}) },
+	"shuffle":  func(q gpuframe.Query) gpuframe.Query { return q.Shuffle(1).Head(1) },
+	"resample": func(q gpuframe.Query) gpuframe.Query { return q.Resample("V", 1).Agg(gpuframe.Count()) },
+	"hopping":  func(q gpuframe.Query) gpuframe.Query { return q.Resample("V", 1).Span(2).Agg(gpuframe.Count()) },
+	"lag":      func(q gpuframe.Query) gpuframe.Query { return q.With(gpuframe.Col("V").Lag(1).As("P")) },
+	"running":  func(q gpuframe.Query) gpuframe.Query { return q.With(gpuframe.Col("V").CumSum().As("P")) },
+	"over": func(q gpuframe.Query) gpuframe.Query {
+		return q.With(gpuframe.Col("V").First().Over(gpuframe.By("K").OrderBy(gpuframe.Col("V").Desc())).As("P"))
+	},
+	"order of aggregates": func(q gpuframe.Query) gpuframe.Query {
+		v := gpuframe.Col("V")
+		return q.GroupBy("K").Agg(v.First().OrderBy(v.Desc()).As("A"), v.First().OrderBy(v).As("B"), v.Sum().As("C"))
+	},
+}
+
+// TestVerbsAlone runs each verb in a process in which nothing else has made operations known: verbs and functions
+// make those known that their nodes and the passes of the optimizer need.
+func TestVerbsAlone(t *testing.T) {
+	if name := os.Getenv(aloneVariable); name != "" {
+		runAlone(t, verbsAlone[name])
+		return
+	}
+	executable, err := os.Executable()
+	require.NoError(t, err)
+	for name := range verbsAlone {
+		t.Run(name, func(t *testing.T) {
+			child := exec.CommandContext(t.Context(), executable, "-test.run=^TestVerbsAlone$")
+			child.Env = append(slices.Clone(os.Environ()), aloneVariable+"="+name)
+			output, err := child.CombinedOutput()
+			require.NoError(t, err, "%s", output)
+		})
+	}
+}
+
+func runAlone(t *testing.T, verb func(gpuframe.Query) gpuframe.Query) {
+	e, err := gpuframe.Open(gpuframe.Device("host"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, e.Close()) }()
+	rows := []aloneRow{{1, 2, []int64{1}, []float64{1, 0}}, {1, 3, []int64{2, 3}, []float64{0, 1}}, {2, 4, nil, []float64{1, 1}}}
+	frame, err := verb(gpuframe.From(e, rows)).Collect(t.Context())
+	require.NoError(t, err)
+	frame.Release()
+}
