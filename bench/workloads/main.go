@@ -12,12 +12,12 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/bench/internal/table"
-	"github.com/gpuframe/gpuframe/bench/workloads/internal/session"
+	"github.com/gpuframe/gpuframe/bench/workloads/internal/runner"
 	"github.com/gpuframe/gpuframe/bench/workloads/question"
 )
 
 func main() {
-	var f session.Flags
+	var f runner.Flags
 	f.Register(flag.CommandLine)
 	profile := flag.String("cpuprofile", "", "file to write a profile of the questions to, for go tool pprof")
 	flag.Parse()
@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, f *session.Flags, profile string) (err error) {
+func run(ctx context.Context, f *runner.Flags, profile string) (err error) {
 	e, err := gpuframe.Open(gpuframe.Device(f.Device))
 	if err != nil {
 		return err
@@ -41,8 +41,8 @@ func run(ctx context.Context, f *session.Flags, profile string) (err error) {
 }
 
 // runSet prints the times of a set.
-func runSet(ctx context.Context, e *gpuframe.Engine, f *session.Flags, set question.Set, profile string) (err error) {
-	s, err := session.Open(ctx, e, set, f.Rows)
+func runSet(ctx context.Context, e *gpuframe.Engine, f *runner.Flags, set question.Set, profile string) (err error) {
+	s, err := runner.Open(ctx, e, set, f.Rows)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func runSet(ctx context.Context, e *gpuframe.Engine, f *session.Flags, set quest
 	}
 	fmt.Printf("\n%s: %s\n\n", set.Name, set.Title)
 	lines := table.New("question", "lines of Go", "ms", "processor ms")
-	var total session.Cost
+	var total runner.Cost
 	var failures []error
 	for _, q := range set.Questions {
 		best, err := s.Best(ctx, q, f.Rounds)
@@ -71,11 +71,11 @@ func runSet(ctx context.Context, e *gpuframe.Engine, f *session.Flags, set quest
 			lines.Add(q.Name, "", "FAILED")
 			continue
 		}
-		total = session.Cost{Wall: total.Wall + best.Wall, Processors: total.Processors + best.Processors}
+		total = runner.Cost{Wall: total.Wall + best.Wall, Processors: total.Processors + best.Processors}
 		lines.Add(q.Name, fmt.Sprint(s.Lines[q.Name]), milliseconds(best.Wall), milliseconds(best.Processors))
 	}
 	lines.Add("all", "", milliseconds(total.Wall), milliseconds(total.Processors))
 	return errors.Join(append(failures, lines.Print(os.Stdout))...)
 }
 
-func milliseconds(d time.Duration) string { return fmt.Sprintf("%.2f", session.Milliseconds(d)) }
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%.2f", runner.Milliseconds(d)) }

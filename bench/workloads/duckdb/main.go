@@ -23,12 +23,12 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/bench/internal/table"
-	"github.com/gpuframe/gpuframe/bench/workloads/internal/session"
+	"github.com/gpuframe/gpuframe/bench/workloads/internal/runner"
 	"github.com/gpuframe/gpuframe/bench/workloads/question"
 )
 
 func main() {
-	var f session.Flags
+	var f runner.Flags
 	f.Register(flag.CommandLine)
 	threads := flag.Int("threads", 0, "threads of DuckDB; 0 for all processors")
 	flag.Parse()
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, f *session.Flags, threads int) (err error) {
+func run(ctx context.Context, f *runner.Flags, threads int) (err error) {
 	e, err := gpuframe.Open(gpuframe.Device(f.Device))
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func run(ctx context.Context, f *session.Flags, threads int) (err error) {
 }
 
 // runSet prints the table of a set.
-func runSet(ctx context.Context, e *gpuframe.Engine, f *session.Flags, set question.Set, threads int, first bool) (err error) {
+func runSet(ctx context.Context, e *gpuframe.Engine, f *runner.Flags, set question.Set, threads int, first bool) (err error) {
 	s, err := openSides(ctx, e, set, f.Rows, threads)
 	if err != nil {
 		return err
@@ -66,14 +66,14 @@ func runSet(ctx context.Context, e *gpuframe.Engine, f *session.Flags, set quest
 	}
 	fmt.Printf("\n%s: %s\n\n", set.Name, set.Title)
 	lines := table.New("question", "lines of Go", "clauses of SQL", "rows", "gpuframe ms", "DuckDB ms", "ratio", "processors ms", "DuckDB", "ratio", "equal")
-	var total session.Totals
+	var total runner.Totals
 	var failures []error
 	for _, q := range set.Questions {
 		total.Questions++
 		total.Lines, total.Clauses = total.Lines+s.ours.Lines[q.Name], total.Clauses+q.Clauses()
 		rows, err := s.compare(ctx, q)
 		if err == nil {
-			var p session.Pair
+			var p runner.Pair
 			if p, err = s.measure(ctx, q, f.Rounds); err == nil {
 				total.Add(p)
 				lines.Add(cells(q.Name, s.ours.Lines[q.Name], q.Clauses(), rows, p, "yes")...)
@@ -90,13 +90,13 @@ func runSet(ctx context.Context, e *gpuframe.Engine, f *session.Flags, set quest
 }
 
 // cells returns a line of the table.
-func cells(name string, lines, clauses, rows int, p session.Pair, equal string) []string {
+func cells(name string, lines, clauses, rows int, p runner.Pair, equal string) []string {
 	number := ""
 	if rows > 0 {
 		number = fmt.Sprint(rows)
 	}
-	ms := func(d session.Cost) (wall, processors string) {
-		return fmt.Sprintf("%.2f", session.Milliseconds(d.Wall)), fmt.Sprintf("%.2f", session.Milliseconds(d.Processors))
+	ms := func(d runner.Cost) (wall, processors string) {
+		return fmt.Sprintf("%.2f", runner.Milliseconds(d.Wall)), fmt.Sprintf("%.2f", runner.Milliseconds(d.Processors))
 	}
 	ourWall, ourProcessors := ms(p.Ours)
 	theirWall, theirProcessors := ms(p.Theirs)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/bench/workloads/internal/session"
+	"github.com/gpuframe/gpuframe/bench/workloads/internal/runner"
 )
 
 // TestQuestions compares the answers to all questions, on small tables.
@@ -14,7 +14,7 @@ func TestQuestions(t *testing.T) {
 	e, err := gpuframe.Open(gpuframe.Device("host"))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
-	for _, set := range session.Sets {
+	for _, set := range runner.Sets {
 		t.Run(set.Name, func(t *testing.T) {
 			s, err := openSides(t.Context(), e, set, 3000, 1)
 			require.NoError(t, err)

@@ -13,13 +13,13 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/bench/internal/duckdb"
-	"github.com/gpuframe/gpuframe/bench/workloads/internal/session"
+	"github.com/gpuframe/gpuframe/bench/workloads/internal/runner"
 	"github.com/gpuframe/gpuframe/bench/workloads/question"
 )
 
 // sides are gpuframe and DuckDB with the same tables.
 type sides struct {
-	ours *session.Session
+	ours *runner.Session
 	peer *duckdb.Peer
 }
 
@@ -31,7 +31,7 @@ func openSides(ctx context.Context, e *gpuframe.Engine, set question.Set, rows, 
 			s, err = nil, errors.Join(err, s.close())
 		}
 	}()
-	if s.ours, err = session.Open(ctx, e, set, rows); err != nil {
+	if s.ours, err = runner.Open(ctx, e, set, rows); err != nil {
 		return s, err
 	}
 	if s.peer, err = duckdb.Open(threads); err != nil {
@@ -81,18 +81,18 @@ func (s *sides) compare(ctx context.Context, q question.Question) (rows int, err
 }
 
 // measure runs both sides in turns, and returns the least cost of each.
-func (s *sides) measure(ctx context.Context, q question.Question, rounds int) (session.Pair, error) {
-	best := session.Pair{Ours: session.Most, Theirs: session.Most}
+func (s *sides) measure(ctx context.Context, q question.Question, rounds int) (runner.Pair, error) {
+	best := runner.Pair{Ours: runner.Most, Theirs: runner.Most}
 	for range rounds {
 		ours, err := s.ours.Time(ctx, q)
 		if err != nil {
 			return best, err
 		}
-		var theirs session.Cost
+		var theirs runner.Cost
 		if theirs.Wall, theirs.Processors, err = s.peer.Time(q.SQL); err != nil {
 			return best, fmt.Errorf("DuckDB: %w", err)
 		}
-		best = session.Pair{Ours: best.Ours.Least(ours), Theirs: best.Theirs.Least(theirs)}
+		best = runner.Pair{Ours: best.Ours.Least(ours), Theirs: best.Theirs.Least(theirs)}
 	}
 	return best, nil
 }

@@ -96,12 +96,12 @@ select symbol, ts, price, mean, deviation
 from (
   select symbol, ts, price, avg(price) over w as mean, stddev_samp(price) over w as deviation
   from trades window w as (partition by symbol order by ts rows between 19 preceding and current row))
-where abs(price - mean) > 2 * deviation`,
+where round(abs(price - mean) - 2 * deviation, 6) > 0`,
 		Go: func(t question.Tables) gpuframe.Query {
 			twenty, mean, deviation := bySymbol.Rows(-19, 0), gpuframe.Col("mean"), gpuframe.Col("deviation")
 			return t["trades"].
 				Select("symbol", "ts", "price", price.Mean().Over(twenty).As("mean"), price.StdDev().Over(twenty).As("deviation")).
-				Filter(price.Sub(mean).Abs().Gt(deviation.Mul(2)))
+				Filter(price.Sub(mean).Abs().Sub(deviation.Mul(2)).RoundDigits(6).Gt(0))
 		},
 	},
 	{

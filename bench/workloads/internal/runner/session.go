@@ -1,5 +1,5 @@
-// Package session loads the tables of a set and runs its questions with gpuframe.
-package session
+// Package runner loads the tables of a set and runs its questions with gpuframe.
+package runner
 
 import (
 	"context"
