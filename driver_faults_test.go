@@ -54,12 +54,12 @@ func TestQueriesFailInTheDriver(t *testing.T) {
 	for _, operation := range []string{"Launch", "CopyToDeviceAsync", "CopyToHostAsync", "CopyOnDeviceAsync", "MemsetAsync"} {
 		calls := counts[operation]
 		for _, nth := range slices.Compact([]int{1, calls / 3, calls / 2, calls - 1, calls}) {
-			if nth < 1 {
+			if nth < 1 || nth > calls { // the query may have no such calls, such as copies on the device
 				continue
 			}
 			// Later calls are reached unless fewer batches are read together.
 			if err := run(operation, nth); nth == 1 {
-				require.Error(t, err)
+				require.Error(t, err, "%s, %d calls", operation, calls)
 			}
 		}
 	}

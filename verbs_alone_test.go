@@ -4,15 +4,20 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
 // aloneVariable names the verb that a child process of TestVerbsAlone runs.
 const aloneVariable = "GPUFRAME_TEST_VERB_ALONE"
+
+// aloneDevices is the number of devices of the child process.
+const aloneDevices = "GPUFRAME_TEST_VERB_DEVICES"
 
 type aloneRow struct {
 	K, V int64
@@ -43,8 +48,21 @@ var verbsAlone = map[string]func(q gpuframe.Query) gpuframe.Query{
 	"shuffle":  func(q gpuframe.Query) gpuframe.Query { return q.Shuffle(1).Head(1) },
 	"resample": func(q gpuframe.Query) gpuframe.Query { return q.Resample("V", 1).Agg(gpuframe.Count()) },
 	"hopping":  func(q gpuframe.Query) gpuframe.Query { return q.Resample("V", 1).Span(2).Agg(gpuframe.Count()) },
-	"lag":      func(q gpuframe.Query) gpuframe.Query { return q.With(gpuframe.Col("V").Lag(1).As("P")) },
-	"running":  func(q gpuframe.Query) gpuframe.Query { return q.With(gpuframe.Col("V").CumSum().As("P")) },
+	"head":     func(q gpuframe.Query) gpuframe.Query { return q.Resample("V", 1).Agg(gpuframe.Count()).Head(1) },
+	"mode": func(q gpuframe.Query) gpuframe.Query {
+		return q.GroupBy("K").Agg(gpuframe.Col("V").Mode(), gpuframe.Col("V").CountDistinct().As("N"))
+	},
+	"at": func(q gpuframe.Query) gpuframe.Query {
+		return q.GroupBy("K").Agg(gpuframe.Col("V").AtMax(gpuframe.Col("K")))
+	},
+	"first": func(q gpuframe.Query) gpuframe.Query { return q.With(gpuframe.Col("V").First().As("F")).Head(1) },
+	"tail":  func(q gpuframe.Query) gpuframe.Query { return q.Tail(1) },
+	"pivot": func(q gpuframe.Query) gpuframe.Query {
+		return q.GroupBy("K").Pivot("V", []any{2, 3}, gpuframe.Col("K").Sum())
+	},
+	"unpivot": func(q gpuframe.Query) gpuframe.Query { return q.Select("K", "V").Unpivot([]string{"K", "V"}) },
+	"lag":     func(q gpuframe.Query) gpuframe.Query { return q.With(gpuframe.Col("V").Lag(1).As("P")) },
+	"running": func(q gpuframe.Query) gpuframe.Query { return q.With(gpuframe.Col("V").CumSum().As("P")) },
 	"over": func(q gpuframe.Query) gpuframe.Query {
 		return q.With(gpuframe.Col("V").First().Over(gpuframe.By("K").OrderBy(gpuframe.Col("V").Desc())).As("P"))
 	},
@@ -64,21 +82,24 @@ func TestVerbsAlone(t *testing.T) {
 	executable, err := os.Executable()
 	require.NoError(t, err)
 	for name := range verbsAlone {
-		t.Run(name, func(t *testing.T) {
-			child := exec.CommandContext(t.Context(), executable, "-test.run=^TestVerbsAlone$")
-			child.Env = append(slices.Clone(os.Environ()), aloneVariable+"="+name)
-			output, err := child.CombinedOutput()
-			require.NoError(t, err, "%s", output)
-		})
+		for _, devices := range []string{"1", "3"} {
+			t.Run(name+" on "+devices, func(t *testing.T) {
+				child := exec.CommandContext(t.Context(), executable, "-test.run=^TestVerbsAlone$")
+				child.Env = append(slices.Clone(os.Environ()), aloneVariable+"="+name, aloneDevices+"="+devices)
+				output, err := child.CombinedOutput()
+				require.NoError(t, err, "%s", output)
+			})
+		}
 	}
 }
 
+// runAlone runs a verb on the host, or on several devices, whose plans have other nodes.
 func runAlone(t *testing.T, verb func(gpuframe.Query) gpuframe.Query) {
-	e, err := gpuframe.Open(gpuframe.Device("host"))
+	devices, err := strconv.Atoi(os.Getenv(aloneDevices))
 	require.NoError(t, err)
-	defer func() { require.NoError(t, e.Close()) }()
+	e := openDevices(t, devicetest.Hosts(t, devices))
 	rows := []aloneRow{{1, 2, []int64{1}, []float64{1, 0}}, {1, 3, []int64{2, 3}, []float64{0, 1}}, {2, 4, nil, []float64{1, 1}}}
 	frame, err := verb(gpuframe.From(e, rows)).Collect(t.Context())
 	require.NoError(t, err)
-	frame.Release()
+	require.NoError(t, frame.Release())
 }

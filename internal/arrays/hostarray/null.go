@@ -15,7 +15,7 @@ import (
 //
 // # Errors
 //
-// The error is a [*layout.TypeError] if the type is not in the table of layouts.
+// The error is a [*layout.TypeError] if the type is not in the table of layouts, or a union without types.
 func Null(t arrow.DataType) (arrow.Array, error) { return element(t, false) }
 
 // Zero returns 0, an empty text or an empty list of a type. The caller releases it. Its errors are those of [Null].
@@ -43,6 +43,9 @@ func zeros(t arrow.DataType, n int, valid bool) (*array.Data, error) {
 		}
 		defer dictionary.Release()
 		return array.NewDataWithDictionary(t, n, zeroBuffers(l, n, valid), n, 0, dictionary), nil
+	}
+	if l.Children() == 0 && n > 0 && (l.Kind == layout.SparseUnion || l.Kind == layout.DenseUnion) {
+		return nil, &layout.TypeError{Type: t, Problem: "has no type for an element"}
 	}
 	children := make([]arrow.ArrayData, 0, l.Children())
 	defer func() { release.Arrow(children) }()
@@ -82,7 +85,7 @@ func zeroBuffers(l layout.Layout, n int, valid bool) []*arrowmemory.Buffer {
 				bytes[0] = 1
 			}
 		case layout.TypeIDs:
-			for element := range n {
+			for element := range n { // none if there are no types
 				bytes[element] = byte(l.Storage.(arrow.UnionType).TypeCodes()[0])
 			}
 		case layout.Data:

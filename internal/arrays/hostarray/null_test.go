@@ -35,9 +35,11 @@ func TestNullsOfEveryType(t *testing.T) {
 			require.NoError(t, uploaded.Release())
 		})
 	}
-	_, err := hostarray.Null(arrow.ListOf(&arrow.DictionaryType{}))
-	var refused *layout.TypeError
-	require.ErrorAs(t, err, &refused)
+	for _, of := range []arrow.DataType{arrow.ListOf(&arrow.DictionaryType{}), arrow.SparseUnionOf(nil, nil), arrow.StructOf(arrow.Field{Name: "u", Type: arrow.DenseUnionOf(nil, nil)})} {
+		_, err := hostarray.Null(of)
+		var refused *layout.TypeError
+		require.ErrorAs(t, err, &refused)
+	}
 }
 
 func TestZeros(t *testing.T) {

@@ -19,10 +19,9 @@ func IBytes(n uint64) string {
 	if n < 10 {
 		return fmt.Sprintf("%d B", n)
 	}
-	size, unit := float64(n), 0
-	for scaled := n; scaled >= 1024; scaled /= 1024 {
-		unit++
-	}
+	// The logarithm of a size just below a unit is that of the unit, so it is 1.0 of it and not 1024 of the smaller one.
+	size := float64(n)
+	unit := int(math.Log(size) / math.Log(1024))
 	size /= math.Pow(1024, float64(unit))
 	if tenths := math.Floor(size*10 + 0.5); tenths < 100 {
 		return fmt.Sprintf("%.1f %s", tenths/10, binaryUnits[unit])

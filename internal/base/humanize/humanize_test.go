@@ -15,6 +15,11 @@ import (
 func TestTheSameAsThePeer(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	numbers := []uint64{0, 9, 10, 99, 100, 999, 1000, 1023, 1024, 1025, 1<<20 - 1, 1 << 20, 10<<20 - 1, math.MaxUint64}
+	for shift := range 64 { // also where a size is a unit only as a float
+		for below := range uint64(100) {
+			numbers = append(numbers, 1<<shift-below, 1<<shift+below)
+		}
+	}
 	for range 20_000 {
 		numbers = append(numbers, random.Uint64()>>random.IntN(64))
 	}

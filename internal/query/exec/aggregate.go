@@ -449,8 +449,8 @@ func (g *grouping) emptyInputRow(ctx context.Context) (*buffer.Buffer, error) {
 	defer func() { hostarray.Release(values) }()
 	for i, a := range g.plan.Aggregations() {
 		element := hostarray.Null
-		vectors := a.Function == "sum" || a.Function == "mean"
-		if t := schema.Field(i).Type; t.ID() == arrow.LIST && !vectors || t.ID() == arrow.INT64 && a.Properties().CountsRows {
+		collects := a.Function == "list" || a.Function == "largest" || a.Function == "smallest" // others are of lists: no value is null
+		if t := schema.Field(i).Type; t.ID() == arrow.LIST && collects || t.ID() == arrow.INT64 && a.Properties().CountsRows {
 			element = hostarray.Zero
 		}
 		value, err := element(schema.Field(i).Type)

@@ -93,6 +93,8 @@ func TestRanksRefuse(t *testing.T) {
 		_, err := Pack(text)
 		require.ErrorContains(t, err, "the kernel k has the character")
 	}
-	_, err := unranked(".reg .b32 %r<2>; mov %r0, 1;", "k")
+	_, err := Pack(".visible .entry k(\n)\n{\n.reg .b32 %r<2>; mov %r!5, 1;\n}\n") // %r! is a new register, and %r15 no second one
+	require.ErrorContains(t, err, "%r15 is used before %r1")
+	_, err = unranked(".reg .b32 %r<2>; mov %r0, 1;", "k")
 	require.Error(t, err)
 }

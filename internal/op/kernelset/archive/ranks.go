@@ -44,6 +44,7 @@ func ranked(kernel, name string) (string, error) {
 		return "", fmt.Errorf("the kernel %s has the character %q", name, kernel[i])
 	}
 	recent := map[string]*ranks{}
+	var fault error
 	text := renamed(strings.ReplaceAll(kernel, name, nameMark), func(class, number string) string {
 		order := ranksOf(recent, class)
 		n, _ := strconv.Atoi(number)
@@ -51,9 +52,17 @@ func ranked(kernel, name string) (string, error) {
 			order.add()
 			return string(newMark)
 		}
-		return strconv.Itoa(order.use(slices.Index(*order, n)))
+		rank := slices.Index(*order, n)
+		if rank < 0 {
+			fault = fmt.Errorf("%s%s is used before %s%d", class, number, class, len(*order)+1)
+			return number
+		}
+		return strconv.Itoa(order.use(rank))
 	})
 	back, err := unranked(text, name)
+	if fault != nil {
+		err = fault
+	}
 	if err == nil && back != kernel {
 		err = errors.New("its ranks give another text")
 	}
