@@ -266,6 +266,7 @@ func (o *ordering) estimatePartition(table, bounds *buffer.Buffer, keys []Key, n
 // estimateMerge estimates [Merge]: an upper bound. The tables are like the first one, whose
 // ordering this is, and have rows together.
 func (o *ordering) estimateMerge(tables []*buffer.Buffer, rows int, unchecked bool, options kernels.Options) error {
+	o.rows, o.capacity, o.count = rows, rows, nil
 	if unchecked && unforeseen(o.chooseSort()) || !alikeNullable(tables) {
 		return errNoEstimate
 	}
@@ -289,7 +290,6 @@ func (o *ordering) estimateMerge(tables []*buffer.Buffer, rows int, unchecked bo
 	if err != nil {
 		return err
 	}
-	o.rows, o.capacity, o.count = rows, rows, nil
 	n := uint64(rows)
 	merge := append(append(o.plan.DeviceScratch(), o.plan.DeviceScratch()...), 4*n, 4*n, 4*n, 8*n, o.plan.WordsBytes(rows/sampleDistance+1))
 	if unchecked { // two buffers of words and numbers, however the table is sorted
@@ -305,8 +305,31 @@ func (o *ordering) estimateMerge(tables []*buffer.Buffer, rows int, unchecked bo
 	}
 	p.add(numbers, beside)
 	// The gather of all rows makes what the concatenation made.
-	p.add(all.Result, all.Scratch)
+	gather := all.Scratch
+	if unchecked { // a sort of few rows, or on the host, may take less memory than the gather of texts
+		if gather, err = o.gatherScratch(tables); err != nil {
+			return err
+		}
+	}
+	p.add(all.Result, max(gather, all.Scratch))
 	return p.report(options, all.Result)
+}
+
+// gatherScratch returns a bound of the scratch memory of the gather of all rows of several tables: that of the rows of each. Tables
+// without values of four bytes take none, because they have no texts.
+func (o *ordering) gatherScratch(tables []*buffer.Buffer) (total uint64, err error) {
+	for _, table := range tables {
+		rows, _ := table.HostRows()
+		taken, err := o.estimateTakeOf(table, int(rows))
+		if errors.Is(err, errNoEstimate) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		total += taken.Scratch
+	}
+	return total, nil
 }
 
 // alikeNullable reports whether the same columns of all tables may have nulls.

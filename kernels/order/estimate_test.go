@@ -98,3 +98,28 @@ func TestBoundsOfEstimates(t *testing.T) {
 		}
 	})
 }
+
+// TestMergeEstimatesOfFewRows requires that a merge of tables of few rows, which one block could sort each alone, is
+// estimated with the memory of all rows, or not at all.
+func TestMergeEstimatesOfFewRows(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		integer, text := arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String
+		for _, types := range [][]arrow.DataType{{integer, integer}, {text}, {text, integer}, {&arrow.Decimal128Type{Precision: 38}}} {
+			for _, n := range []int{1, 100, 1024, 1025} {
+				c := newCase(arraytest.NewGenerator(uint64(n)), n, types...)
+				table := c.table(t, mgr)
+				merge := func(o kernels.Options) (*buffer.Buffer, error) {
+					return order.Merge(t.Context(), []*buffer.Buffer{table, table}, c.keys(), order.MergeOptions{Options: o, Unchecked: true})
+				}
+				if _, err := kernels.EstimateOf(merge); dev.Kind() != device.Host && 2*n > 2048 {
+					require.ErrorIs(t, err, device.ErrNotSupported, "%v, %d rows", types, n)
+				} else {
+					columntest.CheckBound(t, mgr, fmt.Sprint(types, ", rows ", n), uint64(96*n+8192), merge)
+				}
+				require.NoError(t, table.Release())
+				c.release()
+			}
+		}
+	})
+}
