@@ -27,7 +27,6 @@ var (
 	visits    = gpuframe.Of[int64]("visits")
 	score     = gpuframe.Of[float64]("score")
 	label     = gpuframe.Of[int64]("label")
-	n         = gpuframe.Of[int64]("n")
 	id        = gpuframe.Col("id")
 	job       = gpuframe.Col("job")
 	city      = gpuframe.Col("city")

@@ -31,7 +31,6 @@ var (
 	value  = gpuframe.Of[float64]("value")
 	kind   = gpuframe.Of[string]("kind")
 	amount = gpuframe.Of[float64]("amount")
-	symbol = gpuframe.Of[string]("symbol")
 	n      = gpuframe.Of[int64]("n")
 	user   = gpuframe.Col("user")
 	since  = gpuframe.Col("since")
