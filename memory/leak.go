@@ -5,8 +5,9 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/internal/base/callstack"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 )
 
 // Leak is a block that was collected without having been released.

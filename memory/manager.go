@@ -7,9 +7,10 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/callstack"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
 	"github.com/gpuframe/gpuframe/memory/internal/staging"
 	"github.com/gpuframe/gpuframe/memory/resource"

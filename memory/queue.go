@@ -10,8 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 )
 
 // queue holds the requests of a manager tree that wait for memory, ordered by

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/memory/internal/round"
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 	"github.com/gpuframe/gpuframe/memory/resource"

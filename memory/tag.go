@@ -8,7 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/memory/internal/atomics"
 )
 

@@ -7,9 +7,10 @@ import (
 	"math"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 )
 
 // AllocateContext is [Manager.Allocate] for callers with a context. If other

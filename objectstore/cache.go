@@ -11,7 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/internal/io/rangecache"
 )
 

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 )
 
 // Stats are the statistics of a server at one moment.

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/internal/base/names"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
+	"github.com/dustin/go-humanize"
 )
 
 // FileError is the failure of a file with a spilled table.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
+	"github.com/dustin/go-humanize"
 )
 
 // Stats are a spiller's statistics at one moment.

@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/scalar"
+	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/examples/internal/flights"
 	"github.com/gpuframe/gpuframe/examples/internal/flights/parquet"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/reduce"

@@ -8,8 +8,9 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/dustin/go-humanize"
 	"github.com/tidwall/btree"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 

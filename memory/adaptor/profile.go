@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/internal/base/callstack"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 )
 
 // site sums the outstanding allocations of one call stack.

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 

@@ -3,7 +3,7 @@ package buckets
 import (
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
+	"github.com/dustin/go-humanize"
 )
 
 // Stats are the statistics of a [Resource]. Counters that change concurrently may be of

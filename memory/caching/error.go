@@ -6,8 +6,9 @@ import (
 	"math"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 )
 
 // OutOfMemoryError reports that a [Resource] has no memory for a request, with the

@@ -8,8 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/internal/base/callstack"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/observe/internal/stacks"
 )

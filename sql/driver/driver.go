@@ -9,8 +9,9 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/sql"
 )
 

@@ -3,8 +3,9 @@ package drivercall
 import (
 	"fmt"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 )
 
 // Call returns a driver's function with the arguments that identify the call, as in

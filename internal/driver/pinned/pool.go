@@ -6,8 +6,9 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/internal/driver/perdevice"
 )
 

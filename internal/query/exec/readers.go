@@ -3,8 +3,9 @@ package exec
 import (
 	"fmt"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 

@@ -3,7 +3,7 @@ package plan
 import (
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
+	"github.com/dustin/go-humanize"
 )
 
 // Cache yields the rows of its input, and keeps them for other runs, of this plan and of

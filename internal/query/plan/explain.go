@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/internal/io/source"
 )
 

@@ -29,7 +29,7 @@ type Level struct {
 var Levels = []Level{
 	{"leaves", []string{
 		"internal/ptx",
-		"internal/base/address", "internal/base/callstack", "internal/base/cancel", "internal/base/fielderror", "internal/base/forks", "internal/base/humanize", "internal/base/lazy", "internal/base/names", "internal/base/pace", "internal/base/release",
+		"internal/base/address", "internal/base/callstack", "internal/base/cancel", "internal/base/fielderror", "internal/base/forks", "internal/base/lazy", "internal/base/names", "internal/base/pace", "internal/base/release",
 		"internal/arrays/arraybits", "internal/arrays/arraytext", "internal/arrays/arrowipc", "internal/arrays/format", "internal/arrays/govalue", "internal/arrays/layout", "internal/arrays/rows", "internal/arrays/schemajson",
 		"internal/driver/devicecode", "internal/driver/devicestore", "internal/driver/nvrtc", "internal/driver/nvtx", "internal/driver/streamcopy",
 		"internal/exchange/nccl", "internal/exchange/ranks",

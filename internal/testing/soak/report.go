@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/gpuframe/gpuframe/internal/base/humanize"
+	"github.com/dustin/go-humanize"
 )
 
 // BenchmarkRandom runs RMM's random benchmark with n = 100k. It reports the time per
