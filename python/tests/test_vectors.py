@@ -5,7 +5,7 @@ import math
 import pytest
 
 import gpuframe
-from gpuframe import col, concat_list
+from gpuframe import col, concat_list, when
 
 
 def vectors():
@@ -38,8 +38,9 @@ def test_means_against_numpy():
 
 def test_vectors_in_frames_and_nulls():
     keys, elements = vectors()
-    elements[1][3] = None
-    lazy = query(keys, elements).with_row_index("n")
+    data = {"n": list(range(500)), **{f"e{j}": e for j, e in enumerate(elements)}}
+    middle = when(col("n") != 3).then(col("e1")).otherwise(None)
+    lazy = gpuframe.from_columns(data, device="host").select("n", v=concat_list("e0", middle, "e2"))
     sums = lazy.select("n", s=col("v").sum().over(order_by="n", rows=(-1, 0))).collect().to_pydict()["s"]
     assert list(sums[4]) == [e[4] for e in elements], "the vector with a null is skipped"
     assert list(sums[10]) == [e[9] + e[10] for e in elements]

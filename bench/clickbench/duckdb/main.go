@@ -54,15 +54,15 @@ func run(ctx context.Context, f *hits.Flags, threads int) (err error) {
 	var ours, theirs, ourProcessors, theirProcessors time.Duration
 	var failures []error
 	for _, n := range f.Chosen() {
-		mine, other, err := compare(ctx, table, p, n, f.Rounds)
+		measured, other, err := compare(ctx, table, p, n, f.Rounds)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("question %d: %w", n, err))
 			fmt.Printf("%8d FAILED %v\n", n, err)
 			continue
 		}
-		ours, theirs = ours+mine.Best, theirs+other.Best
-		ourProcessors, theirProcessors = ourProcessors+mine.Processors, theirProcessors+other.Processors
-		fmt.Printf("%8d %s %12.1f %10d\n", n, pair(mine.Best, other.Best, mine.Processors, other.Processors), float64(mine.Peak)/(1<<20), mine.Rows)
+		ours, theirs = ours+measured.Best, theirs+other.Best
+		ourProcessors, theirProcessors = ourProcessors+measured.Processors, theirProcessors+other.Processors
+		fmt.Printf("%8d %s %12.1f %10d\n", n, pair(measured.Best, other.Best, measured.Processors, other.Processors), float64(measured.Peak)/(1<<20), measured.Rows)
 	}
 	fmt.Printf("%8s %s\n", "all", pair(ours, theirs, ourProcessors, theirProcessors))
 	return errors.Join(failures...)
@@ -75,26 +75,26 @@ func pair(ours, theirs, ourProcessors, theirProcessors time.Duration) string {
 }
 
 // compare compares the answers to a question and measures both.
-func compare(ctx context.Context, table *hits.Table, p *duckdb.Peer, question, rounds int) (mine, other hits.Measurement, err error) {
+func compare(ctx context.Context, table *hits.Table, p *duckdb.Peer, question, rounds int) (measured, other hits.Measurement, err error) {
 	text, err := table.Sums(ctx, question)
 	if err != nil {
-		return mine, other, err
+		return measured, other, err
 	}
 	want, err := p.Answer(text)
 	if err != nil {
-		return mine, other, fmt.Errorf("DuckDB: %w", err)
+		return measured, other, fmt.Errorf("DuckDB: %w", err)
 	}
 	got, err := table.Answer(ctx, text)
 	if err != nil {
-		return mine, other, err
+		return measured, other, err
 	}
 	want.Columns = got.Columns // sums have no names
 	if difference := got.Difference(want, nil); difference != "" {
-		return mine, other, errors.New(difference)
+		return measured, other, errors.New(difference)
 	}
-	if mine, err = table.Measure(ctx, question, rounds); err != nil {
-		return mine, other, err
+	if measured, err = table.Measure(ctx, question, rounds); err != nil {
+		return measured, other, err
 	}
 	other.Best, other.Processors, err = p.Measure(clickbench.Questions[question], rounds)
-	return mine, other, err
+	return measured, other, err
 }

@@ -75,8 +75,8 @@ func (a Answer) Difference(want Answer, order []string) string {
 	if len(a.Rows) != len(want.Rows) {
 		return fmt.Sprintf("%d rows, expected %d", len(a.Rows), len(want.Rows))
 	}
-	mine, theirs := a.arranged(order), want.arranged(order)
-	for i, row := range mine {
+	ours, theirs := a.arranged(order), want.arranged(order)
+	for i, row := range ours {
 		for j, value := range row {
 			if !same(value, theirs[i][j]) {
 				return fmt.Sprintf("row %d: %s is %q, expected %q", i, a.Columns[j], value, theirs[i][j])

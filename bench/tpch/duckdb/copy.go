@@ -30,31 +30,31 @@ func (s *settings) compareCopies(ctx context.Context, g *data.Generator, folder 
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	fmt.Printf("# %s; lineitem at scale factor %v, %s\n", sides, s.Scale, s.copy)
-	mine, other := filepath.Join(folder, "copy-gpuframe.parquet"), filepath.Join(folder, "copy-duckdb.parquet")
-	defer func() { err = errors.Join(err, removeAll(mine, other)) }()
+	ownFile, peerFile := filepath.Join(folder, "copy-gpuframe.parquet"), filepath.Join(folder, "copy-duckdb.parquet")
+	defer func() { err = errors.Join(err, removeAll(ownFile, peerFile)) }()
 	write := func(options ...gpuframe.RunOption) func() error {
 		return func() error {
-			_, err := db.Tables().Lineitem.WriteFile(ctx, mine, gpuframe.ParquetWith(gpuframe.ParquetOptions{Compression: s.copy}), options...)
+			_, err := db.Tables().Lineitem.WriteFile(ctx, ownFile, gpuframe.ParquetWith(gpuframe.ParquetOptions{Compression: s.copy}), options...)
 			return err
 		}
 	}
 	if !db.IsHost() {
-		if _, err := measureCopy("copied", mine, s.Rounds, write(gpuframe.BatchRows(copiedRows))); err != nil {
+		if _, err := measureCopy("copied", ownFile, s.Rounds, write(gpuframe.BatchRows(copiedRows))); err != nil {
 			return err
 		}
 	}
-	ours, err := measureCopy("gpuframe", mine, s.Rounds, write())
+	ours, err := measureCopy("gpuframe", ownFile, s.Rounds, write())
 	if err != nil {
 		return err
 	}
-	theirs, err := measureCopy("DuckDB", other, s.Rounds, func() error {
-		return p.Execute(fmt.Sprintf("copy lineitem to %s (format parquet, compression '%s')", quoted(other), s.copy))
+	theirs, err := measureCopy("DuckDB", peerFile, s.Rounds, func() error {
+		return p.Execute(fmt.Sprintf("copy lineitem to %s (format parquet, compression '%s')", quoted(peerFile), s.copy))
 	})
 	if err != nil {
 		return err
 	}
 	fmt.Printf("ratio %.2f×\n", float64(theirs)/float64(ours))
-	return compareFiles(p, mine, other)
+	return compareFiles(p, ownFile, peerFile)
 }
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
@@ -91,12 +91,12 @@ func measureCopy(name, path string, rounds int, write func() error) (best time.D
 }
 
 // compareFiles compares the rows of two files, in order, by hashes of blocks of them.
-func compareFiles(p *duckdb.Peer, mine, other string) error {
+func compareFiles(p *duckdb.Peer, ownFile, peerFile string) error {
 	var different int64
 	hashes := func(path string) string {
 		return "select file_row_number // 1000 as part, sum(hash(t)::hugeint) as h from (select * exclude file_row_number, file_row_number from read_parquet(" + quoted(path) + ", file_row_number=true)) t group by part"
 	}
-	text := "select count(*) from (" + hashes(mine) + ") a full join (" + hashes(other) + ") b using (part) where a.h is distinct from b.h"
+	text := "select count(*) from (" + hashes(ownFile) + ") a full join (" + hashes(peerFile) + ") b using (part) where a.h is distinct from b.h"
 	if err := p.DB.QueryRow(text).Scan(&different); err != nil {
 		return err
 	}

@@ -126,40 +126,40 @@ func (s *settings) compare(ctx context.Context, g *data.Generator, folder string
 	var ours, theirs time.Duration
 	var failures []error
 	for _, q := range s.Chosen() {
-		mine, other, err := s.compareQuery(ctx, db, p, q)
+		measured, other, err := s.compareQuery(ctx, db, p, q)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("query %d: %w", q.Number, err))
 			fmt.Printf("%2d  %-34s FAILED %v\n", q.Number, q.Name, err)
 			continue
 		}
-		ours, theirs = ours+mine.Best, theirs+other
-		fmt.Printf("%2d  %-34s %12.2f %12.2f %8.2f× %12.1f %8d\n", q.Number, q.Name, session.Milliseconds(mine.Best), session.Milliseconds(other),
-			float64(other)/float64(mine.Best), float64(mine.Peak)/(1<<20), mine.Rows)
+		ours, theirs = ours+measured.Best, theirs+other
+		fmt.Printf("%2d  %-34s %12.2f %12.2f %8.2f× %12.1f %8d\n", q.Number, q.Name, session.Milliseconds(measured.Best), session.Milliseconds(other),
+			float64(other)/float64(measured.Best), float64(measured.Peak)/(1<<20), measured.Rows)
 	}
 	fmt.Printf("    %-34s %12.2f %12.2f %8.2f×\n", "all", session.Milliseconds(ours), session.Milliseconds(theirs), float64(theirs)/float64(max(ours, 1)))
 	return errors.Join(failures...)
 }
 
 // compareQuery compares the answers to a query and measures both.
-func (s *settings) compareQuery(ctx context.Context, db *session.Session, p *duckdb.Peer, q queries.Query) (mine session.Measurement, other time.Duration, err error) {
+func (s *settings) compareQuery(ctx context.Context, db *session.Session, p *duckdb.Peer, q queries.Query) (measured session.Measurement, other time.Duration, err error) {
 	text, err := q.SQL(s.Scale)
 	if err != nil {
-		return mine, 0, err
+		return measured, 0, err
 	}
 	want, err := p.Answer(text)
 	if err != nil {
-		return mine, 0, fmt.Errorf("DuckDB: %w", err)
+		return measured, 0, fmt.Errorf("DuckDB: %w", err)
 	}
 	got, err := db.Answer(ctx, q)
 	if err != nil {
-		return mine, 0, err
+		return measured, 0, err
 	}
 	if difference := got.Difference(want, q.Order); difference != "" {
-		return mine, 0, errors.New(difference)
+		return measured, 0, errors.New(difference)
 	}
-	if mine, err = db.Measure(ctx, q, s.Rounds); err != nil {
-		return mine, 0, err
+	if measured, err = db.Measure(ctx, q, s.Rounds); err != nil {
+		return measured, 0, err
 	}
 	other, _, err = p.Measure(text, s.Rounds)
-	return mine, other, err
+	return measured, other, err
 }

@@ -145,7 +145,7 @@ func overOrdered(ctx context.Context, s *stage, n *plan.Over, table *buffer.Buff
 func computeOrdered(ctx context.Context, s *stage, n *plan.Over, table *buffer.Buffer) (*buffer.Buffer, error) {
 	compute := orderedWindows.Load()
 	if compute == nil {
-		return nil, fmt.Errorf("%v was made without UseWindows: %w", n, device.ErrNotSupported)
+		return nil, fmt.Errorf("%v has no execution, because no verb has made its operations known: %w", n, device.ErrNotSupported)
 	}
 	return (*compute)(ctx, s, n, table)
 }

@@ -29,7 +29,7 @@ type sorting struct {
 // newWholeSort opens a sort without a limit. [UseTop] makes those with a limit known.
 func newWholeSort(s *stage, n *plan.Sort) (buffer.Reader, error) {
 	if n.Limit() != plan.All {
-		return nil, fmt.Errorf("%v was made without UseTop: %w", n, device.ErrNotSupported)
+		return nil, fmt.Errorf("%v has no execution, because no verb has made its operations known: %w", n, device.ErrNotSupported)
 	}
 	return &sorting{stage: s, keys: n.OrderKeys()}, nil
 }
