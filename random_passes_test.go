@@ -82,8 +82,8 @@ func newAnyQuery(t require.TestingT, types *gpuframe.Engine) anyQuery {
 			b.Release()
 		}
 	}
-	for _, of := range vectorTypes {
-		q.pools[of.String()] = vectorsOf(of)
+	for _, dataType := range vectorTypes {
+		q.pools[dataType.String()] = vectorsOf(dataType)
 	}
 	dictionary := array.NewDictionaryBuilder(arrowmemory.DefaultAllocator, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}).(*array.BinaryDictionaryBuilder)
 	defer dictionary.Release()

@@ -207,8 +207,9 @@ func (k *condition) narrow(m *matches) (*matches, error) {
 	return release.OnError(narrowed, err, held.Release())
 }
 
-// hasManyPairs reports whether the keys leave so many pairs that a sort and searches are faster than their condition. It
-// waits for the number of pairs.
+// hasManyPairs reports whether a sort and searches are faster than to evaluate the condition for each pair of rows with
+// equal keys: they are if there are narrowedPairs pairs or more, and pairsPerNarrowedRow for each row. A GPU waits for
+// the number of pairs.
 func (n *narrowing) hasManyPairs(m *matches) (bool, error) {
 	if n.nullsEqual || len(n.probeKeys) != len(n.buildKeys) {
 		return false, nil

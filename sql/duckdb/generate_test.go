@@ -307,8 +307,8 @@ func (g *generator) window(in []field) string {
 	case 9: // aggregates of gathered frames
 		if g.total {
 			low, high := g.pick("3 preceding", "1 preceding", "current row"), g.pick("current row", "2 following", "unbounded following")
-			of := g.pick("len(list(V) W)", "(list(V) W)[1]", "skewness(V) W", "kurtosis(V) W", "mad(V) W", "count(distinct V) W", "len(string_agg((V)::text, '-') W)")
-			return strings.NewReplacer("V", value, "W", fmt.Sprintf("over (%s%s%s rows between %s and %s)", over, order, unique, low, high)).Replace(of)
+			aggregate := g.pick("len(list(V) W)", "(list(V) W)[1]", "skewness(V) W", "kurtosis(V) W", "mad(V) W", "count(distinct V) W", "len(string_agg((V)::text, '-') W)")
+			return strings.NewReplacer("V", value, "W", fmt.Sprintf("over (%s%s%s rows between %s and %s)", over, order, unique, low, high)).Replace(aggregate)
 		}
 	case 0:
 		return fmt.Sprintf("%s() over (%s%s)", g.pick("rank", "dense_rank"), over, order)

@@ -18,9 +18,9 @@ import (
 // TestNullsOfEveryType compares a null with arrow-go's MakeArrayOfNull, also after it was on a device.
 func TestNullsOfEveryType(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	for _, of := range arraytest.AllTypes() {
-		t.Run(of.String(), func(t *testing.T) {
-			null, err := hostarray.Null(of)
+	for _, dataType := range arraytest.AllTypes() {
+		t.Run(dataType.String(), func(t *testing.T) {
+			null, err := hostarray.Null(dataType)
 			require.NoError(t, err)
 			defer null.Release()
 			require.Equal(t, 1, null.Len())
@@ -35,21 +35,21 @@ func TestNullsOfEveryType(t *testing.T) {
 			require.NoError(t, uploaded.Release())
 		})
 	}
-	for _, of := range []arrow.DataType{arrow.ListOf(&arrow.DictionaryType{}), arrow.SparseUnionOf(nil, nil), arrow.StructOf(arrow.Field{Name: "u", Type: arrow.DenseUnionOf(nil, nil)})} {
-		_, err := hostarray.Null(of)
+	for _, dataType := range []arrow.DataType{arrow.ListOf(&arrow.DictionaryType{}), arrow.SparseUnionOf(nil, nil), arrow.StructOf(arrow.Field{Name: "u", Type: arrow.DenseUnionOf(nil, nil)})} {
+		_, err := hostarray.Null(dataType)
 		var refused *layout.TypeError
 		require.ErrorAs(t, err, &refused)
 	}
 }
 
 func TestZeros(t *testing.T) {
-	for of, text := range map[arrow.DataType]string{
+	for dataType, text := range map[arrow.DataType]string{
 		arrow.PrimitiveTypes.Int64:                        "0",
 		arrow.BinaryTypes.String:                          "",
 		arrow.ListOf(arrow.PrimitiveTypes.Int32):          "[]",
 		arrow.ListOfNonNullable(arrow.BinaryTypes.String): "[]",
 	} {
-		zero, err := hostarray.Zero(of)
+		zero, err := hostarray.Zero(dataType)
 		require.NoError(t, err)
 		require.Zero(t, zero.NullN())
 		require.True(t, zero.IsValid(0))
