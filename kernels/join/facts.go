@@ -2,6 +2,7 @@ package join
 
 import (
 	"math"
+	"math/bits"
 
 	choices "github.com/gpuframe/gpuframe/internal/op/strategy"
 )
@@ -40,6 +41,16 @@ func (f *facts) room() uint64 {
 		cached = min(uint64(f.probe)/probesPerPlace, cachedPlaces)
 	}
 	return min(max(perRow*uint64(f.build), cached), math.MaxUint32-1)
+}
+
+// filterBits returns the logarithm of the bits of the table's filter, or 0 without one: rows of the probe side that are few, or
+// about as many as those of the build side, are looked up without a filter.
+func (f *facts) filterBits() int {
+	pays := f.probe >= fewestFiltered && f.probe/probesPerFiltered >= f.build
+	if f.onHost || f.build == 0 || f.build > mostFilteredBuild || f.Filter == choices.Unfiltered || !pays && f.Filter != choices.Filtered {
+		return 0
+	}
+	return max(bits.Len(uint(filterBitsPerRow*f.build-1)), fewestFilterBits)
 }
 
 // pairFacts are the input of the choice of how pairs are made of matches.

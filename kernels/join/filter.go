@@ -38,15 +38,7 @@ func (o *output) filterBy(held *release.Stack, m *matches) (*buffer.Buffer, erro
 		return nil, err
 	}
 	held.Add(block)
-	if err := m.lookUp(o.call); err != nil {
-		return nil, err
-	}
-	if o.OnHost() {
-		err = m.matchedOnHost(o.call, slices[0], o.options.Kind == Anti)
-	} else {
-		err = o.launch("pairs", "matched_rows", (m.probe+63)/64*64, slices[0], m.first, m.count, kernelset.Flag(o.options.Kind == Anti), uint64(m.probe))
-	}
-	if err != nil {
+	if err := m.matched(o.call, slices[0], o.options.Kind == Anti); err != nil {
 		return nil, err
 	}
 	mask, err := column.New(column.Data{Type: arrow.FixedWidthTypes.Boolean, Length: m.probe, Buffers: []column.Bytes{{}, slices[0]}, Manager: o.Manager})
@@ -67,6 +59,24 @@ func (o *output) filterBy(held *release.Stack, m *matches) (*buffer.Buffer, erro
 	}
 	held.Add(table)
 	return selection.FilterMask(o.Context(), table, mask, o.resultOptions())
+}
+
+// matched writes a bit for each row with a match or without one. A GPU finds matches that are pending by the same kernel.
+func (m *matches) matched(c *call, mask memory.Slice[uint8], without bool) error {
+	if l := m.pending; l != nil && !c.OnHost() && l.table.decided && l.table.distinct {
+		t, err := l.table.argument()
+		if err != nil {
+			return err
+		}
+		return c.launchTiles("filtered", "probe_bits"+l.words.width(), (m.probe+matchRows-1)/matchRows, mask, t, l.words.argument(), kernelset.Flag(without))
+	}
+	if err := m.lookUp(c); err != nil {
+		return err
+	}
+	if c.OnHost() {
+		return m.matchedOnHost(c, mask, without)
+	}
+	return c.launch("pairs", "matched_rows", (m.probe+63)/64*64, mask, m.first, m.count, kernelset.Flag(without), uint64(m.probe))
 }
 
 // matchedOnHost writes a bit for each row with a match or without one.

@@ -80,7 +80,7 @@ func (b *built) withMemory(held *release.Stack, parts [][]*column.Column, keys [
 	from := b.table
 	t := &table{
 		size: from.size, seed: from.seed, factor: from.factor, least: from.least, places: from.places, room: from.room,
-		sign: from.sign, mask: from.mask, rows: from.rows, wide: from.wide, decided: true, distinct: from.distinct,
+		sign: from.sign, mask: from.mask, rows: from.rows, wide: from.wide, filterBits: from.filterBits, decided: true, distinct: from.distinct,
 	}
 	var err error
 	if from.sharesKey {

@@ -29,7 +29,8 @@ var where = expr.Col("v").Lt(expr.Col("v_right"))
 // strategies are choices of a join. Those that are not possible for its keys force nothing.
 func strategies() (all []strategy.Join) {
 	for _, find := range []strategy.JoinStrategy{"", strategy.ListedPlaces, strategy.MeasuredPlaces, strategy.HashTable, strategy.SortedKeys} {
-		all = append(all, strategy.Join{Find: find}, strategy.Join{Find: find, Pair: strategy.Counted})
+		all = append(all, strategy.Join{Find: find}, strategy.Join{Find: find, Pair: strategy.Counted}, strategy.Join{Find: find, Filter: strategy.Filtered},
+			strategy.Join{Find: find, Pair: strategy.Counted, Filter: strategy.Filtered})
 	}
 	return all
 }

@@ -148,11 +148,14 @@ type tableLayout struct {
 	words  any
 	// rowBits is the number of bits of a row in a slot. No row has all of them set.
 	rowBits uint64
+	// filter has 2^filterBits bits, or is null: see Filter.
+	filter     any
+	filterBits uint64
 }
 
 // asArgument returns the struct as kernels take it.
 func (s *tableLayout) asArgument() any {
-	return kernels.Struct(s.slots, s.header, s.size, s.seed, s.factor, s.least, s.places, s.room, s.sign, s.spans, s.words, s.rowBits)
+	return kernels.Struct(s.slots, s.header, s.size, s.seed, s.factor, s.least, s.places, s.room, s.sign, s.spans, s.words, s.rowBits, s.filter, s.filterBits)
 }
 
 // keysLayout are the words of the keys of rows. valid is null if all rows are valid; bit is the

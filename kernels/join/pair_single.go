@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op/lookback"
 	"github.com/gpuframe/gpuframe/internal/op/parallel"
+	choices "github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -159,7 +160,7 @@ func matchTiles(rows int) (loads uint32, tiles int) {
 // pairOnDevice writes the pairs of single matches to struct PairsOut of pairing.cuh, and the
 // words of their outcome. Matches that are pending are found by the first of two kernels.
 func (m *matches) pairOnDevice(c *call, out any, outcome memory.Slice[uint64]) error {
-	if m.pending != nil && m.probe <= aloneRows {
+	if m.pending != nil && m.probe <= aloneRows && tuningOf(c.Context()).Filter != choices.Filtered {
 		return m.pending.pair(c, out, true, outcome, memory.Slice[uint8]{})
 	}
 	loads, tiles := matchTiles(m.probe)
@@ -170,6 +171,9 @@ func (m *matches) pairOnDevice(c *call, out any, outcome memory.Slice[uint64]) e
 	err = func() error {
 		if err := slices[0].Fill(c.Stream, 0); err != nil {
 			return err
+		}
+		if l := m.pending; l != nil && l.table.filterBits > 0 {
+			return l.pairFiltered(c, out, loads, tiles, outcome, slices[0])
 		}
 		if m.pending == nil {
 			return c.launchTiles("pairs", "pair_matches", tiles, out, m.first, uint64(m.probe), loads, outcome, slices[0])
@@ -217,6 +221,15 @@ func (m *matches) pairOnHost(c *call, p *pairs) (int, error) {
 			}
 		}
 	})
+}
+
+// pairFiltered writes the pairs of rows with a match, of few rows if the filter is of use.
+func (l *lookup) pairFiltered(c *call, out any, loads uint32, tiles int, outcome memory.Slice[uint64], state memory.Slice[uint8]) error {
+	t, err := l.table.argument()
+	if err != nil {
+		return err
+	}
+	return c.launchTiles("filtered", "probe_filtered"+l.words.width(), tiles, out, t, l.words.argument(), kernelset.Flag(!l.table.decided), loads, outcome, state)
 }
 
 // pair writes the pair of each row at the place of the row. With alone set one block has

@@ -85,13 +85,14 @@ func TestFewPlaces(t *testing.T) {
 // requirePairs joins twice and checks the pairs of Rows, and the keys of Tables.
 func requirePairs(t *testing.T, left, right *buffer.Buffer, options join.Options, want []pair) {
 	t.Helper()
-	ctx := strategy.WithJoin(t.Context(), strategy.Join{Find: strategy.MeasuredPlaces})
-	for range 2 {
+	for _, filter := range []strategy.JoinStrategy{strategy.Unfiltered, strategy.Filtered} {
+		ctx := strategy.WithJoin(t.Context(), strategy.Join{Find: strategy.MeasuredPlaces, Filter: filter})
 		leftRows, rightRows, err := join.Rows(ctx, left, right, join.Using("k0"), options)
 		require.NoError(t, err)
 		require.Equal(t, want, pairsOf(t, leftRows, rightRows))
 		require.NoError(t, errors.Join(leftRows.Release(), rightRows.Release()))
 	}
+	ctx := strategy.WithJoin(t.Context(), strategy.Join{Find: strategy.MeasuredPlaces, Filter: strategy.Filtered})
 	made, err := join.Tables(ctx, left, right, join.Using("k0"), options)
 	require.NoError(t, err)
 	keys := columntest.Download(t, left.Column(0)).(*array.Int32)

@@ -27,6 +27,8 @@ type table struct {
 	// device measures the range of the keys with the bits of sign inverted, and gives them
 	// places if there are at most room.
 	least, places, room, sign uint64
+	// filterBits is the logarithm of the bits of the filter between the header and the slots, or 0 without one.
+	filterBits int
 	// mask has the bits of a key.
 	mask uint64
 	// rows is the number of rows of the build side.
@@ -112,9 +114,17 @@ func (t *table) finish(c *call) error {
 	return err
 }
 
-// slotMemory is the memory behind the header.
+// filterBytes is the memory of the filter.
+func (t *table) filterBytes() int {
+	if t.filterBits == 0 {
+		return 0
+	}
+	return 1 << t.filterBits / 8
+}
+
+// slotMemory is the memory behind the header and the filter.
 func (t *table) slotMemory() (memory.Slice[uint8], error) {
-	return t.memory.Slice(headerBytes, t.memory.Len())
+	return t.memory.Slice(headerBytes+t.filterBytes(), t.memory.Len())
 }
 
 // slotBytes is the memory of the slots: on a GPU those of places, or of a hash table.
@@ -144,9 +154,17 @@ func (t *table) header() (memory.Slice[uint64], error) {
 // argument returns the table as kernels take it.
 func (t *table) argument() (any, error) {
 	slots, err := t.slotMemory()
+	if err != nil {
+		return nil, err
+	}
+	filter := memory.Slice[uint8]{}
+	if t.filterBits > 0 {
+		filter, err = t.memory.Slice(headerBytes, headerBytes+t.filterBytes())
+	}
 	l := tableLayout{
 		slots: slots, header: t.memory, size: t.size, seed: t.seed, factor: t.factor, least: t.least, places: t.places, room: t.room, sign: t.sign,
 		spans: t.spans, words: t.values, rowBits: uint64(bits.Len(uint(t.rows))),
+		filter: filter, filterBits: uint64(t.filterBits),
 	}
 	return l.asArgument(), err
 }

@@ -78,6 +78,7 @@ func (t *table) fill(c *call, distinct bool) error {
 
 // listPlaces sorts the rows by their places on a GPU, without inserting them.
 func (t *table) listPlaces(c *call) error {
+	t.filterBits = 0 // nothing is inserted
 	if err := t.allocate(c, 0); err != nil {
 		return err
 	}
@@ -85,9 +86,9 @@ func (t *table) listPlaces(c *call) error {
 	return t.sortSlotsOnDevice(c)
 }
 
-// allocate allocates the header and slots.
+// allocate allocates the header, the filter and slots.
 func (t *table) allocate(c *call, slots uint64) error {
-	block, slices, err := c.allocate(headerBytes + slots)
+	block, slices, err := c.allocate(headerBytes + uint64(t.filterBytes()) + slots)
 	if err == nil {
 		t.held.Add(block)
 		t.memory = slices[0]
@@ -118,7 +119,7 @@ func (t *table) insertOnDevice(c *call, w *words) error {
 
 // boundOnDevice clears the slots that the range of the keys needs: few, if it is small.
 func (t *table) boundOnDevice(c *call, w *words, argument any) error {
-	header, err := t.memory.Slice(0, headerBytes)
+	header, err := t.memory.Slice(0, headerBytes+t.filterBytes())
 	if err != nil {
 		return err
 	}

@@ -59,6 +59,13 @@ const (
 	// the longest search of its 32: with 1.5 slots the kernels that probe issued instructions all the time, 850 for 32
 	// rows, of which 9.6 threads took part (ncu, H200, 2026-11-30).
 	slotsPerRow, cachedSlots = 4, 6 << 20
+	// A table has a filter for fewestFiltered rows of the probe side or more, at least probesPerFiltered for each row of the
+	// build side, of which there are at most mostFilteredBuild. A row of the build side has at least filterBitsPerRow bits, so
+	// that one in eight other keys passes, and a filter 2^fewestFilterBits. On an H200 docs/measurements/2026-11-30-filters.md
+	// has the figures; the limits are not measured separately.
+	fewestFiltered, probesPerFiltered  = 1 << 18, 8
+	filterBitsPerRow, fewestFilterBits = 8, 13
+	mostFilteredBuild                  = 1 << 24
 	// threads is the threads of a block, loopRows the rows of a thread of kernels that loop over many rows. Not measured
 	// separately.
 	threads  = 256
@@ -76,6 +83,8 @@ const (
 	// matchLoads is the most rows of a thread of kernels that pair rows. Fewer than loadRows rows have one a thread, so that
 	// no thread looks for one row after the other while multiprocessors are idle. Not measured separately.
 	matchLoads, loadRows = 8, 1 << 17
+	// matchRows is the rows of a block with as many a thread.
+	matchRows = threads * matchLoads
 	// aloneRows is the most rows that one block of aloneThreads looks up and pairs: on an H200 a join of 1,000 by 1,000
 	// rows takes 64.3 µs. The limit is not measured separately.
 	aloneRows, aloneThreads = 2048, 1024

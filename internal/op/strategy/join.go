@@ -31,9 +31,15 @@ const (
 	Searched    JoinStrategy = "searches"
 )
 
-// Join forces strategies of a join: Find those that find matches or nearest rows, Pair those that make pairs. A strategy
-// is taken if it is possible, whether it pays or not.
-type Join struct{ Find, Pair JoinStrategy }
+// Whether a table tells of most keys that it does not have by a few bits.
+const (
+	Filtered   JoinStrategy = "filtered"
+	Unfiltered JoinStrategy = "unfiltered"
+)
+
+// Join forces strategies of a join: Find those that find matches or nearest rows, Pair those that make pairs, Filter whether
+// a table on a GPU has a filter. A strategy is taken if it is possible, whether it pays or not.
+type Join struct{ Find, Pair, Filter JoinStrategy }
 
 type joinKey struct{}
 

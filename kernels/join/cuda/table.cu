@@ -68,13 +68,15 @@ template <typename Word, typename Rows> DEVICE void insert_row(const Table &tabl
         table.header->distinct = 0;
 }
 
-// insert_rows puts valid rows into the table, each by one thread. With trial set a block does
-// nothing if a key has come twice, in any block.
+// insert_rows puts valid rows into the filter and the table, each by one thread. With trial set a block
+// only fills the filter if a key has come twice, in any block.
 template <typename Word> DEVICE void insert_rows(const Table &table, const Keys &keys, u32 trial) {
     __shared__ u32 distinct;
     const u64 row = thread_in_grid();
     const bool valid = row < keys.rows && is_valid(keys, row);
     const Word word = valid ? word_of<Word>(keys, row) : 0;
+    if (valid && table.filter != nullptr)
+        filter_of(table).add(word);
     if (trial != 0) {
         if (thread_in_block() == 0)
             distinct = look(&table.header->distinct);
@@ -116,6 +118,9 @@ template <typename Word> DEVICE void build_few(const Table &table, const Keys &k
     }
     if (thread_in_block() == 0)
         *table.header = {least, rest, ~0u, {}, {}};
+    if (table.filter != nullptr)
+        for (u32 i = thread_in_block(); i < (1u << table.filter_bits) / 32; i += few_threads)
+            table.filter[i] = ~0u;
     synchronize_block();
     clear(table, pairs);
     synchronize_block();
@@ -124,6 +129,8 @@ template <typename Word> DEVICE void build_few(const Table &table, const Keys &k
     for (u64 row = thread_in_block(); row < keys.rows; row += few_threads) {
         const bool valid = is_valid(keys, row);
         const Word word = word_of<Word>(keys, row);
+        if (valid && table.filter != nullptr)
+            filter_of(table).add(word);
         if (range.places != 0)
             insert_row(table, Places<Word>{table, range}, word, row, valid, false);
         else
@@ -200,14 +207,16 @@ KERNEL LAUNCH_BOUNDS(threads) digit_spans(const Table table, const u32 *begins, 
 }
 
 template <typename Word, typename Rows> DEVICE void find_all(u32 *first, u32 *counts, const Rows &slots, const Keys &keys) {
+    const Filter filter = filter_of(slots.table);
     const u64 step = threads_per_grid();
 #pragma clang loop unroll(disable)
     for (u64 row = thread_in_grid(); row < keys.rows; row += step) {
+        const bool valid = may_match<Word>(filter, keys, row);
         if (counts == nullptr) {
-            first[row] = is_valid(keys, row) ? slots.row(word_of<Word>(keys, row)) : no_row;
+            first[row] = valid ? slots.row(word_of<Word>(keys, row)) : no_row;
             continue;
         }
-        const u64 span = is_valid(keys, row) ? slots.span(word_of<Word>(keys, row)) : empty;
+        const u64 span = valid ? slots.span(word_of<Word>(keys, row)) : empty;
         first[row] = (u32)span;
         counts[row] = (u32)(span >> 32) - (u32)span;
     }
@@ -315,6 +324,7 @@ template <typename Word, typename Rows> DEVICE u32 span_of(const Rows &slots, Wo
 template <typename Word>
 DEVICE void probe_sums(const Sums &out, const Table &table, const Keys &keys, u32 distinct, u32 form, u32 loads, u64 *outcome, void *state) {
     const Range range = range_of(table);
+    const Filter filter = filter_of(table);
     sum_rows(out, form, keys.rows, loads, outcome, state, [&](u32 *firsts, u32 *counts, u64 begin) {
         if (range.places == 0) {
             const Slots<Word> slots{table};
@@ -322,7 +332,7 @@ DEVICE void probe_sums(const Sums &out, const Table &table, const Keys &keys, u3
             for (u32 i = 0; i < loads; i++) {
                 const u64 row = begin + i * warp_threads;
                 u32 first = no_row, count = 0;
-                if (row < keys.rows && is_valid(keys, row))
+                if (row < keys.rows && may_match<Word>(filter, keys, row))
                     count = span_of(slots, word_of<Word>(keys, row), distinct != 0, first);
                 firsts[i * warp_threads] = first;
                 counts[i * warp_threads] = count;
@@ -342,6 +352,10 @@ DEVICE void probe_sums(const Sums &out, const Table &table, const Keys &keys, u3
                 valid[k] = i + k < loads && row < keys.rows && is_valid(keys, row);
                 words[k] = valid[k] ? word_of<Word>(keys, row) : 0;
             }
+            if (filter.words != nullptr)
+#pragma unroll
+                for (u32 k = 0; k < together; k++)
+                    valid[k] = valid[k] && filter.may_have(words[k]);
 #pragma unroll
             for (u32 k = 0; k < together; k++) {
                 first[k] = no_row;

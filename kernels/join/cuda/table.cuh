@@ -42,7 +42,33 @@ struct Table {
     const void *words;
     // row_bits is the number of bits of a row in a slot. No row has all of them set.
     u64 row_bits;
+    // filter has 2^filter_bits bits, or is null: see Filter.
+    u32 *filter;
+    u64 filter_bits;
 };
+
+// Filter tells of most keys that are not in the table, from a few bits instead of a slot. The bit of a key is its low bits,
+// which the higher ones change, so that neighbouring integers have neighbouring bits, and sorted rows read few words.
+// The bit of a key in the table is clear, and all others are set, as those of empty slots.
+struct Filter {
+    u32 *words;
+    u32 bits;
+
+    METHOD u32 bit(u64 word) const { return ((u32)word + (u32)(word >> bits) * 0x9e3779b1u) & (1u << bits) - 1; }
+
+    METHOD void add(u64 word) const {
+        const u32 at = bit(word), mask = 1u << at % 32;
+        if ((words[at / 32] & mask) != 0)
+            __nvvm_atom_and_gen_i((int *)&words[at / 32], (int)~mask);
+    }
+
+    METHOD bool may_have(u64 word) const {
+        const u32 at = bit(word);
+        return (words[at / 32] >> at % 32 & 1) == 0;
+    }
+};
+
+DEVICE Filter filter_of(const Table &table) { return {table.filter, (u32)table.filter_bits}; }
 
 // Range is the keys that have places.
 struct Range {
@@ -72,6 +98,11 @@ template <typename Word> DEVICE Word word_of(const Keys &keys, u64 row) { return
 DEVICE bool is_valid(const Keys &keys, u64 row) {
     const u64 at = keys.bit + row;
     return keys.valid == nullptr || (keys.valid[at >> 3] >> (at & 7) & 1) != 0;
+}
+
+// may_match reports whether a row is valid, and its key passes the filter, if there is one.
+template <typename Word> DEVICE bool may_match(const Filter &filter, const Keys &keys, u64 row) {
+    return is_valid(keys, row) && (filter.words == nullptr || filter.may_have(word_of<Word>(keys, row)));
 }
 
 // hash_of returns the hash of a word: a multiplication by the random factor, and a step of the finaliser of
