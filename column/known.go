@@ -30,13 +30,14 @@ func (a Answer) String() string {
 	return "unknown"
 }
 
-// known is the state behind Known, Bounds, TextBounds and DistinctEstimate. It may change while other goroutines
+// known is the state behind Known, Bounds, TextBounds, DistinctEstimate and Ascending. It may change while other goroutines
 // read it.
 type known struct {
 	unique   atomic.Uint32
 	bounds   atomic.Pointer[Bounds]
 	texts    atomic.Pointer[TextBounds]
 	distinct atomic.Pointer[uint64]
+	ascends  atomic.Uint32
 }
 
 // Bounds are the least and the greatest value of a column of integers, extended to 64 bits by
@@ -91,6 +92,18 @@ func (c *Column) DistinctEstimate() (uint64, bool) {
 // alone, so that operators choose the same way in every run. Slices and other columns of the same memory do not
 // learn it.
 func (c *Column) LearnDistinctEstimate(n uint64) { c.known.distinct.Store(&n) }
+
+// Ascending returns whether no element of a column of integers is null or below the one before it: see Bounds.
+func (c *Column) Ascending() Answer {
+	if known := Answer(c.known.ascends.Load()); known != Unknown && !c.MayChange() {
+		return known
+	}
+	return Unknown
+}
+
+// LearnAscending records whether no element of the column is null or below the one before it. The caller must have
+// verified it. Slices and other columns of the same memory do not learn it.
+func (c *Column) LearnAscending(ascends Answer) { c.known.ascends.Store(uint32(ascends)) }
 
 // MayChange reports whether other libraries may write to the column's values: nothing is known of them.
 func (c *Column) MayChange() bool {

@@ -361,28 +361,6 @@ func (s *packedLayout) asArgument() any {
 	return kernels.Struct(fields...)
 }
 
-// conditionsLayout are what an aggregate may ask of a row: that a column is not null or, if its bit in
-// truths is set, that it is true. Rows carry a bit for each.
-type conditionsLayout struct {
-	count     uint32
-	truths    uint32
-	condition [mostConditions]sourceLayout
-}
-
-// asArgument returns the struct as kernels take it.
-func (s *conditionsLayout) asArgument() any {
-	fields := make([]any, 0, 2+len(s.condition))
-	fields = append(fields, s.count, s.truths)
-	for i := range s.condition {
-		if s.condition[i] == (sourceLayout{}) {
-			fields = append(fields, zeroSourceLayout)
-			continue
-		}
-		fields = append(fields, s.condition[i].asArgument())
-	}
-	return kernels.Struct(fields...)
-}
-
 // carriedLayout is a column that moves with the rows, of width 4 or 8, from a table to memory first
 // and then to memory second. The conditions have no source.
 type carriedLayout struct {
@@ -444,6 +422,28 @@ const (
 	mostOutputs    = 8
 )
 
+// conditionsLayout are what an aggregate may ask of a row: that a column is not null or, if its bit in
+// truths is set, that it is true. Rows carry a bit for each.
+type conditionsLayout struct {
+	count     uint32
+	truths    uint32
+	condition [mostConditions]sourceLayout
+}
+
+// asArgument returns the struct as kernels take it.
+func (s *conditionsLayout) asArgument() any {
+	fields := make([]any, 0, 2+len(s.condition))
+	fields = append(fields, s.count, s.truths)
+	for i := range s.condition {
+		if s.condition[i] == (sourceLayout{}) {
+			fields = append(fields, zeroSourceLayout)
+			continue
+		}
+		fields = append(fields, s.condition[i].asArgument())
+	}
+	return kernels.Struct(fields...)
+}
+
 // levelLayout is a division of rows: of all rows, or of each part of the level before. Part i of
 // parent p has number p · digits + i. The digit of a place is (place >> shift) mod digits.
 type levelLayout struct {
@@ -489,14 +489,15 @@ type termLayout struct {
 	least    uint32
 	required uint32
 	values   memory.Slice[uint8]
-	form     uint32
-	padding  uint32
-	high     memory.Slice[uint8] // the high words of decimals, of which values has the low ones
+	// step is the words of 64 bits from a decimal to the next one: 1 of those that have moved, 2 of those of a column.
+	form uint32
+	step uint32
+	high memory.Slice[uint8] // the high words of decimals, of which values has the low ones
 }
 
 // asArgument returns the struct as kernels take it.
 func (s *termLayout) asArgument() any {
-	return kernels.Struct(s.kind, s.word, s.least, s.required, s.values, s.form, s.padding, s.high)
+	return kernels.Struct(s.kind, s.word, s.least, s.required, s.values, s.form, s.step, s.high)
 }
 
 // zeroTermLayout stands for unused elements of arrays, which are the most.

@@ -53,7 +53,11 @@ type partitioning struct {
 	placesOfGroups memory.Slice[uint8]
 	// places are the places of partitioned rows: after the first level of two, and at the end.
 	places [2]memory.Slice[uint8]
-	owned  release.Stack
+	// starts is where each partition begins, and a last end. sorted is set if rows stay where they are: then met has
+	// the conditions that they meet.
+	starts, met memory.Slice[uint8]
+	sorted      bool
+	owned       release.Stack
 }
 
 // aggregatePartitions computes the aggregates by partitions. The groups are in the order of their
@@ -69,7 +73,14 @@ func (r *aggregation) aggregatePartitions() (*buffer.Buffer, error) {
 }
 
 func (p *partitioning) table() (*buffer.Buffer, error) {
-	for _, step := range []func() error{p.allocateState, p.allocateRows, p.hash, p.move, p.findSlots, p.aggregate} {
+	if err := p.findSorted(); err != nil {
+		return nil, err
+	}
+	steps := []func() error{p.allocateState, p.allocateRows, p.hash, p.move, p.findSlots, p.aggregate}
+	if p.sorted {
+		steps = []func() error{p.allocateSorted, p.placeSorted, p.aggregate}
+	}
+	for _, step := range steps {
 		if err := cancel.Error(p.call.Context()); err != nil {
 			return nil, err
 		}
@@ -96,16 +107,35 @@ func (p *partitioning) scratch(sizes ...uint64) ([]memory.Slice[uint8], error) {
 	return slices, err
 }
 
-// stateSizes returns the memory of the levels and of the chunks, and counts the chunks.
+// stateSizes returns the memory of the levels and of the chunks.
 func (p *partitioning) stateSizes() (sizes []uint64) {
-	p.mostListed = p.rows / p.chunkRows
-	p.mostSlots = 2 * p.mostListed
 	parents := uint64(1)
 	for _, digits := range p.digits {
 		parents <<= digits
 		sizes = append(sizes, 4*parents, 4*parents+4, 4*parents, 4*parents+4)
 	}
-	return append(sizes, 4, 4, 4*parents, 4*parents, 8*uint64(p.mostListed)+8, 4*parents, 4*parents, 16)
+	return append(sizes, p.chunkSizes()...)
+}
+
+// chunkSizes returns the memory of the chunks and of the numbers of groups, and counts the chunks.
+func (p *partitioning) chunkSizes() []uint64 {
+	p.mostListed = p.rows / p.chunkRows
+	p.mostSlots = 2 * p.mostListed
+	n := uint64(p.partitions)
+	return []uint64{4, 4, 4 * n, 4 * n, 8*uint64(p.mostListed) + 8, 4 * n, 4 * n, 16}
+}
+
+// takeChunks takes the memory of chunkSizes, and clears it.
+func (p *partitioning) takeChunks(all []memory.Slice[uint8]) (err error) {
+	p.chunks = chunksLayout{chunkRows: uint32(p.chunkRows), slots: all[0], listed: all[1], firstSlot: all[2], done: all[3], list: all[4]}
+	for _, cleared := range []memory.Slice[uint8]{all[0], all[1], all[3]} {
+		if err := cleared.Fill(p.call.Stream, 0); err != nil {
+			return err
+		}
+	}
+	p.groups, p.offsets, p.totals = all[5], all[6], all[7]
+	p.failed, err = p.totals.Slice(8, 16)
+	return err
 }
 
 // allocateState allocates the memory of the levels and of the chunks, and clears it.
@@ -136,15 +166,8 @@ func (p *partitioning) allocateState() error {
 			return err
 		}
 	}
-	p.chunks = chunksLayout{chunkRows: uint32(p.chunkRows), slots: all[0], listed: all[1], firstSlot: all[2], done: all[3], list: all[4]}
-	for _, cleared := range []memory.Slice[uint8]{all[0], all[1], all[3]} {
-		if err := cleared.Fill(p.call.Stream, 0); err != nil {
-			return err
-		}
-	}
-	p.groups, p.offsets, p.totals = all[5], all[6], all[7]
-	p.failed, err = p.totals.Slice(8, 16)
-	return err
+	p.starts = p.levels[len(p.levels)-1].starts
+	return p.takeChunks(all)
 }
 
 // rowSizes returns the memory of partitioned rows, and of the results of groups.
@@ -159,8 +182,13 @@ func (p *partitioning) rowSizes() []uint64 {
 			sizes = append(sizes, uint64(c.width)*n)
 		}
 	}
+	return append(sizes, p.resultSizes()...)
+}
+
+// resultSizes returns the memory of the results of groups, and of the states of chunks.
+func (p *partitioning) resultSizes() []uint64 {
 	places := uint64(p.partitions) << p.bits
-	sizes = append(sizes, 4*places, 4*uint64(p.words)<<p.bits*uint64(p.mostSlots))
+	sizes := append([]uint64{}, 4*places, 4*uint64(p.words)<<p.bits*uint64(p.mostSlots))
 	for _, o := range p.outputs {
 		valid := uint64(0)
 		if o.nullable {
@@ -191,11 +219,16 @@ func (p *partitioning) allocateRows() error {
 			p.partitionPlan.carried[i].buffers[level] = take()
 		}
 	}
-	p.placesOfGroups, p.slots = take(), take()
-	for i := range p.outputs {
-		p.outputs[i].values, p.outputs[i].validity = take(), take()
-	}
+	p.takeResults(all)
 	return nil
+}
+
+// takeResults takes the memory of resultSizes.
+func (p *partitioning) takeResults(all []memory.Slice[uint8]) {
+	p.placesOfGroups, p.slots = all[0], all[1]
+	for i := range p.outputs {
+		p.outputs[i].values, p.outputs[i].validity = all[2+2*i], all[3+2*i]
+	}
 }
 
 // launch launches a kernel of partitions.
@@ -220,7 +253,7 @@ func (p *partitioning) move() error {
 		return err
 	}
 	last := len(p.levels) == 1
-	if err := p.starts(memory.Slice[uint8]{}, first, last); err != nil {
+	if err := p.findStarts(memory.Slice[uint8]{}, first, last); err != nil {
 		return err
 	}
 	moved := movedLayout{places: p.places[0]}
@@ -242,7 +275,7 @@ func (p *partitioning) move() error {
 	if err := p.launch("partition", "partition_count_again", tiles, partitionThreads, 0, p.places[0], first.argument(), second.argument()); err != nil {
 		return err
 	}
-	if err := p.starts(first.starts, second, true); err != nil {
+	if err := p.findStarts(first.starts, second, true); err != nil {
 		return err
 	}
 	moved = movedLayout{from: p.places[0], places: p.places[1], narrow: p.narrow()}
@@ -262,8 +295,8 @@ func (p *partitioning) tileRows() int { return partitionThreads * moveKernels[p.
 // narrow returns the bits of a place within its partition.
 func (p *partitioning) narrow() uint32 { return 1<<p.bits - 1 }
 
-// starts finds where the parts of a level begin, and the chunks of the last one.
-func (p *partitioning) starts(parents memory.Slice[uint8], l *level, last bool) error {
+// findStarts finds where the parts of a level begin, and the chunks of the last one.
+func (p *partitioning) findStarts(parents memory.Slice[uint8], l *level, last bool) error {
 	chunks := p.chunks
 	if !last {
 		chunks = chunksLayout{}
@@ -273,25 +306,15 @@ func (p *partitioning) starts(parents memory.Slice[uint8], l *level, last bool) 
 
 // aggregate computes the results of all groups.
 func (p *partitioning) aggregate() error {
-	level := len(p.levels) - 1
-	conditions := memory.Slice[uint8]{}
-	if len(p.conditions) > 0 {
-		conditions = p.carried[len(p.carried)-1].buffers[level]
-	}
 	l := aggregationLayout{
 		bits: uint32(p.bits), partitions: uint32(p.partitions), words: uint32(p.words), terms: uint32(len(p.terms)), outputs: uint32(len(p.outputs)),
 		present: uint32(p.present), marks: kernelset.Flag(p.marks), states: kernelset.Flag(p.states),
-		starts: p.levels[level].starts, places: p.places[1], conditions: conditions, groups: p.groups, placesOfGroups: p.placesOfGroups, slots: p.slots,
+		starts: p.starts, places: p.places[1], conditions: p.conditionsMet(), groups: p.groups, placesOfGroups: p.placesOfGroups, slots: p.slots,
 	}
 	for i := range p.terms {
 		t := &p.terms[i]
-		l.term[i] = termLayout{kind: uint32(t.kind), word: uint32(t.word), least: kernelset.Flag(t.least), required: t.required, form: uint32(t.form)}
-		if t.kind != countRows {
-			l.term[i].values = p.carried[t.carried].buffers[level]
-		}
-		if t.kind == sumDecimals {
-			l.term[i].high = p.carried[t.high].buffers[level]
-		}
+		l.term[i] = termLayout{kind: uint32(t.kind), word: uint32(t.word), least: kernelset.Flag(t.least), required: t.required}
+		p.rowsOfTerm(&l.term[i], t)
 		l.sumsFloats |= kernelset.Flag(t.kind == sumFloats)
 	}
 	for i := range p.outputs {

@@ -100,7 +100,7 @@ func TestPartitions(t *testing.T) {
 	dev := devicetest.OpenKernels(t)
 	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	mgr := devicetest.Manager(t, dev, memory.Options{})
-	choices := []strategy.Group{{}, {PlaceBits: 6}, {Without: strategy.PlainMoves, PlaceBits: 5, DigitBits: 1}, {PlaceBits: 6, PartitionThreads: 1024, ChunkRows: 700}, {PlaceBits: 7, DigitBits: 1, MoveRows: 8, ChunkRows: 300}}
+	choices := []strategy.Group{{}, {PlaceBits: 6}, {Without: strategy.SortedPartitions}, {Without: strategy.PlainMoves, PlaceBits: 5, DigitBits: 1}, {PlaceBits: 6, PartitionThreads: 1024, ChunkRows: 700}, {PlaceBits: 7, DigitBits: 1, MoveRows: 8, ChunkRows: 300}}
 	names := []string{"uniform", "equal", "sorted", "distinct", "skewed"}
 	keys := [][]string{{"k"}, {"wide"}, {"tiny", "k"}, {"wide", "tiny"}, {"u64"}, {"f32", "tiny"}} // the last two by numbers
 	first := 0
@@ -129,7 +129,7 @@ func TestPartitions(t *testing.T) {
 					continue
 				}
 				key, choice := keys[r.IntN(len(keys))], choices[(i+round)%len(choices)]
-				choice.Find, choice.Add, choice.MeasuredRows = strategy.Partitions, strategy.Partitions, 1
+				choice.Find, choice.Add, choice.MeasuredRows, choice.SortedRows = strategy.Partitions, strategy.Partitions, 1, 1
 				title := fmt.Sprintf("%s, %d rows, %d groups, keys %v, list %d, %+v", name, n, groups, key, i, choice)
 				options := group.ByOptions{Order: []group.Order{group.ByKey, group.FirstAppearance}[r.IntN(2)]}
 				if r.IntN(2) == 0 {

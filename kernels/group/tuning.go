@@ -24,6 +24,7 @@ const (
 	linearTiles      = choices.LinearTiles
 	highHalves       = choices.HighHalves
 	plainMoves       = choices.PlainMoves
+	sortedPartitions = choices.SortedPartitions
 	fusedExpressions = choices.FusedExpressions
 )
 
@@ -35,7 +36,7 @@ func tuningOf(ctx context.Context) tuning {
 		usual int
 	}{
 		{&t.MeasuredRows, unwaited + 1}, {&t.TextRows, unwaited + 1}, {&t.MaskedRows, maskedRows},
-		{&t.MoveRows, moveKernels[0].items}, {&t.DigitBits, mostDigitBits}, {&t.PartitionThreads, partitionThreads},
+		{&t.MoveRows, moveKernels[0].items}, {&t.DigitBits, mostDigitBits}, {&t.PartitionThreads, partitionThreads}, {&t.SortedRows, fewestSorted},
 	} {
 		if *number.to == 0 {
 			*number.to = number.usual
@@ -203,6 +204,10 @@ const (
 	partitionReserve = 2 << 10
 	// mostPlaceBits is the logarithm of the places of a partition: rows have 16 bits for them.
 	mostPlaceBits = 16
+	// fewestSorted is the rows from which on a key that does not know it is asked whether its values never decrease. The host
+	// waits for the answer, about 20 µs; unsorted keys of some hundred rows give it at once. sortedRows is the rows that a block
+	// of partition_sorted.cu loads. Not measured separately.
+	fewestSorted, sortedRows = 1 << 22, partitionThreads * 4
 	// fewestChunkedRows is the rows of a partition that several blocks share, at least. Not measured separately.
 	fewestChunkedRows = 4096
 	// noWord is the word of a count that is not kept.

@@ -55,6 +55,8 @@ type Group struct {
 	// thread that moves rows, PartitionThreads the threads of a block that adds up a partition, and ChunkRows the rows above
 	// which several blocks share one.
 	PlaceBits, DigitBits, MoveRows, PartitionThreads, ChunkRows int
+	// SortedRows is the rows from which on the host waits for whether the only key is sorted.
+	SortedRows int
 	// DividedRows divides the rows into chunks of this many, as if the memory did not fit the budget, and DividedBits the
 	// groups into 2^DividedBits parts.
 	DividedRows, DividedBits int
@@ -74,6 +76,8 @@ const (
 	HighHalves
 	// PlainMoves are the kernel that moves rows with one plain key.
 	PlainMoves
+	// SortedPartitions are those of rows that are sorted by their key: without them rows move.
+	SortedPartitions
 	// FusedExpressions are computed by the kernel that adds up few groups: without them columns are made.
 	FusedExpressions
 )

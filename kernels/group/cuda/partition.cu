@@ -4,25 +4,6 @@
 static constexpr u32 count_items = 8;
 static constexpr u32 most_digits = partition_threads;
 
-// Conditions are what an aggregate may ask of a row: that a column is not null or, if its bit in
-// truths is set, that it is true. Rows carry a bit for each.
-//go:layout conditionsLayout
-struct Conditions {
-    u32 count, truths;
-    Source condition[most_conditions];
-
-    METHOD u32 met(u64 row) const {
-        u32 all = 0;
-#pragma unroll 1
-        for (u32 i = 0; i < count; i++) {
-            const Source &s = condition[i];
-            const bool is = s.is_valid(row) && ((truths >> i & 1) == 0 || s.is_true(row));
-            all |= (u32)is << i;
-        }
-        return all;
-    }
-};
-
 // Carried is a column that moves with the rows, of width 4 or 8, from a table to memory first
 // and then to memory second. The conditions have no source.
 //go:layout carriedLayout
@@ -112,15 +93,7 @@ KERNEL LAUNCH_BOUNDS(partition_threads) partition_starts(const u32 *parent_start
         if (thread + 1 == level.digits)
             level.tiles_before[part + 1] = all_tiles;
     }
-    const u32 needed = chunks.chunk_rows == 0 ? 0 : (count + chunks.chunk_rows - 1) / chunks.chunk_rows;
-    if (needed < 2)
-        return;
-    chunks.first_slot[part] = (u32)__nvvm_atom_add_gen_i((int *)chunks.slots, (int)needed);
-    const u32 first = (u32)__nvvm_atom_add_gen_i((int *)chunks.listed, (int)needed - 1);
-    for (u32 i = 1; i < needed; i++) {
-        chunks.list[2 * (first + i - 1)] = part;
-        chunks.list[2 * (first + i - 1) + 1] = i;
-    }
+    chunks.list_partition(part, count);
 }
 
 // load_words loads every second word of 64 bits: the low or the high words of decimals.

@@ -71,6 +71,25 @@ template <u32 step, u32 items> DEVICE void load_places(const Keys &keys, u64 beg
     }
 }
 
+// Conditions are what an aggregate may ask of a row: that a column is not null or, if its bit in
+// truths is set, that it is true. Rows carry a bit for each.
+//go:layout conditionsLayout
+struct Conditions {
+    u32 count, truths;
+    Source condition[most_conditions];
+
+    METHOD u32 met(u64 row) const {
+        u32 all = 0;
+#pragma unroll 1
+        for (u32 i = 0; i < count; i++) {
+            const Source &s = condition[i];
+            const bool is = s.is_valid(row) && ((truths >> i & 1) == 0 || s.is_true(row));
+            all |= (u32)is << i;
+        }
+        return all;
+    }
+};
+
 // Level is a division of rows: of all rows, or of each part of the level before. Part i of
 // parent p has number p · digits + i. The digit of a place is (place >> shift) mod digits.
 //go:layout levelLayout
@@ -117,6 +136,19 @@ struct Chunks {
     u32 *first_slot;     // of each partition
     u32 *done;           // chunks of each partition
     u32 *list;
+
+    // list_partition lists the chunks of a partition of a number of rows.
+    METHOD void list_partition(u32 partition, u32 rows) const {
+        const u32 needed = chunk_rows == 0 ? 0 : (rows + chunk_rows - 1) / chunk_rows;
+        if (needed < 2)
+            return;
+        first_slot[partition] = (u32)__nvvm_atom_add_gen_i((int *)slots, (int)needed);
+        const u32 first = (u32)__nvvm_atom_add_gen_i((int *)listed, (int)needed - 1);
+        for (u32 i = 1; i < needed; i++) {
+            list[2 * (first + i - 1)] = partition;
+            list[2 * (first + i - 1) + 1] = i;
+        }
+    }
 };
 
 // With is the lanes that have the same number as the first one. Many rows of one key, or

@@ -26,7 +26,8 @@ static constexpr u32 decimal_words = 5; // of 32 bits in a sum of decimals
 struct Term {
     u32 kind, word, least, required;
     const u8 *values;
-    u32 form, padding;
+    // step is the words of 64 bits from a decimal to the next one: 1 of those that have moved, 2 of those of a column.
+    u32 form, step;
     const u8 *high; // the high words of decimals, of which values has the low ones
 };
 
@@ -281,14 +282,18 @@ template <Pass pass, u32 threads, bool decimals> DEVICE bool add_rows(const Aggr
             if (pass == heads && term.kind != sum_floats)
                 continue;
             u64 value[batch] = {0, 0, 0, 0};
-            if (term.kind != count_rows)
+            if (decimals && term.kind == sum_decimals)
+#pragma unroll
+                for (u32 i = 0; i < batch; i++)
+                    value[i] = (there >> i & 1) != 0 ? ((const u64 *)term.values)[(mine + i * threads) * term.step] : 0;
+            else if (term.kind != count_rows)
                 load_values<threads>(term.values, term.form, mine, end, value);
 #pragma unroll
             for (u32 i = 0; i < batch; i++) {
                 const bool takes = (there >> i & 1) != 0 && (met[i] & term.required) == term.required, together = (many >> i & 1) != 0;
                 const u64 x = value[i];
                 if (decimals && term.kind == sum_decimals) {
-                    const u64 row = mine + i * threads, high = takes ? ((const u64 *)term.high)[row] : 0;
+                    const u64 row = (mine + i * threads) * term.step, high = takes ? ((const u64 *)term.high)[row] : 0;
                     add_decimals(s, term.word, group[i], takes, together, takes ? x : 0, high);
                     continue;
                 }
