@@ -88,7 +88,7 @@ func joinAsOf(ctx context.Context, left, right *buffer.Buffer, on On, options As
 			}
 			return nil, err
 		}
-		out := output{s, s.roles(false)}
+		out := output{sides: s, roles: s.roles(false)}
 		j, err := out.joined(m)
 		if err = errors.Join(err, m.Release()); err != nil {
 			return nil, errors.Join(err, j.Release())

@@ -72,7 +72,7 @@ func (b *batches) join(ctx context.Context, left, right *buffer.Buffer, on []On,
 	}
 	var held release.Stack
 	held.Add(s)
-	b.output = output{s, s.roles(s.probesRight())}
+	b.output = output{sides: s, roles: s.roles(s.probesRight())}
 	err = func() error {
 		m, err := s.match(b.roles.probesRight)
 		if err != nil {

@@ -172,7 +172,7 @@ func (ix *Index) key(ctx context.Context, s *sides, table *buffer.Buffer, side i
 func (ix *Index) Probe(ctx context.Context, left *buffer.Buffer) (*buffer.Buffer, error) {
 	var table *buffer.Buffer
 	err := ix.probe(ctx, left, func(s *sides, m *matches) (err error) {
-		o := output{s, s.roles(false)}
+		o := output{sides: s, roles: s.roles(false)}
 		table, err = o.tableOf(m)
 		return err
 	})
@@ -185,7 +185,7 @@ func (ix *Index) Probe(ctx context.Context, left *buffer.Buffer) (*buffer.Buffer
 // Rows returns the numbers of the rows that [Index.Probe] would gather, as [Rows] does.
 func (ix *Index) Rows(ctx context.Context, left *buffer.Buffer) (leftRows, rightRows *column.Column, err error) {
 	err = ix.probe(ctx, left, func(s *sides, m *matches) error {
-		o := output{s, s.roles(false)}
+		o := output{sides: s, roles: s.roles(false)}
 		j, err := o.pairsOf(m)
 		if err != nil {
 			return err

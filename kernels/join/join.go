@@ -61,7 +61,8 @@ func joinTables(ctx context.Context, left, right *buffer.Buffer, on []On, option
 	if err != nil {
 		return nil, err
 	}
-	o := output{s, s.roles(s.probesRight())}
+	o := output{sides: s, reversed: s.reverses()}
+	o.roles = s.roles(o.reversed || s.probesRight())
 	m, err := s.match(o.roles.probesRight)
 	if err != nil {
 		return nil, errors.Join(err, s.Release())

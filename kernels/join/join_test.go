@@ -30,7 +30,7 @@ var where = expr.Col("v").Lt(expr.Col("v_right"))
 func strategies() (all []strategy.Join) {
 	for _, find := range []strategy.JoinStrategy{"", strategy.ListedPlaces, strategy.MeasuredPlaces, strategy.HashTable, strategy.SortedKeys} {
 		all = append(all, strategy.Join{Find: find}, strategy.Join{Find: find, Pair: strategy.Counted}, strategy.Join{Find: find, Filter: strategy.Filtered},
-			strategy.Join{Find: find, Pair: strategy.Counted, Filter: strategy.Filtered})
+			strategy.Join{Find: find, Pair: strategy.Counted, Filter: strategy.Filtered, Probe: strategy.ProbedRight})
 	}
 	return all
 }
@@ -176,11 +176,34 @@ func TestTables(t *testing.T) {
 	})
 }
 
+// TestFewLeftRows makes inner joins in the order of the left rows that look up the right rows.
+func TestFewLeftRows(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		r := property.Random(t)
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for _, name := range []string{"int32", "offsets", "dictionaries", "two integers"} {
+			for range 3 {
+				kind := keyKinds[name]
+				_, right := lengths(r, dev)
+				a, b := drawSide(t, mgr, r, kind, false, r.IntN(12), 0.1, "a"), drawSide(t, mgr, r, kind, true, right, 0.1, "b")
+				ctx := strategy.WithJoin(t.Context(), strategy.Join{Probe: strategy.ProbedRight})
+				requireTable(t, ctx, a, b, kind, join.Options{Kind: join.Inner, Order: join.LeftOrder, NullsEqual: r.IntN(2) == 0})
+			}
+		}
+	})
+}
+
 func checkTable(t *testing.T, a, b *side, kinds []keyKind, o join.Options) {
 	t.Helper()
 	ctx, choices := anyStrategy(t, a.random)
+	t.Logf("%+v, %+v", o, choices)
+	requireTable(t, ctx, a, b, kinds, o)
+}
+
+func requireTable(t *testing.T, ctx context.Context, a, b *side, kinds []keyKind, o join.Options) {
+	t.Helper()
 	result, err := join.Tables(ctx, a.table, b.table, keysOf(o, kinds), o)
-	require.NoError(t, err, "%+v, %+v", o, choices)
+	require.NoError(t, err, "%+v", o)
 	schema, err := join.Schema(a.table.Schema(), b.table.Schema(), keysOf(o, kinds), o)
 	require.NoError(t, err)
 	require.True(t, schema.Equal(result.Schema()), "planned %v, got %v", schema, result.Schema())

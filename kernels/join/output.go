@@ -17,6 +17,8 @@ import (
 type output struct {
 	*sides
 	roles roles
+	// reversed is set if the pairs are in the order of the right rows, and the result in that of the left ones.
+	reversed bool
 }
 
 // pairsOf makes the rows of the result of matches, which it releases.
@@ -75,6 +77,11 @@ func (o *output) tableOf(m *matches) (*buffer.Buffer, error) {
 	j, err := o.pairsOf(m)
 	if err != nil {
 		return nil, err
+	}
+	if o.reversed {
+		if err := o.inLeftOrder(j); err != nil {
+			return nil, errors.Join(err, j.Release())
+		}
 	}
 	gathered, err := o.table(j)
 	return release.OnError(gathered, err, j.Release())

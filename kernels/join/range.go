@@ -67,7 +67,7 @@ func joinRange(ctx context.Context, left, right *buffer.Buffer, between Between,
 		if err != nil {
 			return nil, err
 		}
-		o := output{s, s.roles(false)}
+		o := output{sides: s, roles: s.roles(false)}
 		return o.tableOf(m)
 	}()
 	return release.OnError(table, err, s.Release())

@@ -29,7 +29,7 @@ func joinRows(ctx context.Context, left, right *buffer.Buffer, on []On, options 
 	if err != nil {
 		return nil, nil, err
 	}
-	o := output{s, s.roles(s.probesRight())}
+	o := output{sides: s, roles: s.roles(s.probesRight())}
 	m, err := s.match(o.roles.probesRight)
 	if err == nil {
 		leftRows, rightRows, err = o.numbersOfPairs(m)

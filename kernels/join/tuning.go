@@ -66,6 +66,10 @@ const (
 	fewestFiltered, probesPerFiltered  = 1 << 18, 8
 	filterBitsPerRow, fewestFilterBits = 8, 13
 	mostFilteredBuild                  = 1 << 24
+	// A join in the order of the left rows looks up fewestReversed right rows or more, at least rightPerLeft for each left row,
+	// and sorts the pairs. Query 18 of TPC-H at scale factor 10 inserted 1.5·10⁷ right rows in 0.77 ms to look up 624 left ones.
+	// The limits are not measured separately.
+	fewestReversed, rightPerLeft = 1 << 20, 8
 	// threads is the threads of a block, loopRows the rows of a thread of kernels that loop over many rows. Not measured
 	// separately.
 	threads  = 256

@@ -37,9 +37,15 @@ const (
 	Unfiltered JoinStrategy = "unfiltered"
 )
 
+// Which rows are looked up by an inner join with the result in the order of the left rows.
+const (
+	ProbedLeft  JoinStrategy = "left rows probed"
+	ProbedRight JoinStrategy = "right rows probed"
+)
+
 // Join forces strategies of a join: Find those that find matches or nearest rows, Pair those that make pairs, Filter whether
-// a table on a GPU has a filter. A strategy is taken if it is possible, whether it pays or not.
-type Join struct{ Find, Pair, Filter JoinStrategy }
+// a table on a GPU has a filter, Probe which rows are looked up. A strategy is taken if it is possible, whether it pays or not.
+type Join struct{ Find, Pair, Filter, Probe JoinStrategy }
 
 type joinKey struct{}
 
