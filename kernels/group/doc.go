@@ -91,7 +91,8 @@
 //	                  the place of a row among all combinations is its group
 //	partitions        up to 2²⁸ places, four for each row: rows move to      partition.go
 //	                  partitions of some thousand places, and a block adds
-//	                  up each in shared memory
+//	                  up each in shared memory; rows that are sorted by the
+//	                  only key stay where they are (partition_sorted.go)
 //	hashes            one key of any range with many groups: the same, by    partition_hash.go
 //	                  the first bits of a hash
 //	one group         constants, on the host                                 dense.go

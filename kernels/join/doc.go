@@ -79,6 +79,10 @@
 //	hash table       other keys that fit 64 bits                             find_table.go
 //	sorted keys      all others: the build side is sorted and searched       find_sorted.go
 //
+// A table on a GPU has a filter of some bits for each row of the build side, if there are many more rows of the probe side:
+// few of those without a match are looked up (filtered.cu). An inner join of few left rows with many right rows in LeftOrder
+// probes the right rows, and sorts the pairs (reversed.go).
+//
 // Strings, decimals and dictionaries of both sides are numbered together first, so they are integers too. The range of a
 // column is remembered.
 //
