@@ -9,8 +9,8 @@ import (
 // partitions begin, and writes the place of each row in its partition; a block adds up the rows of a partition from the
 // columns of the table. A column of integers remembers whether its values never decrease.
 
-// findSorted finds out whether the rows are sorted by the only key, which has no nulls. It waits if the column does not know,
-// and rows are many.
+// findSorted finds out whether the rows are sorted by the only key, which has no nulls. It waits if the order of the column is
+// not known, and rows are many.
 func (p *partitioning) findSorted() error {
 	k := &p.keys.keys[0]
 	if p.hashed != nil || len(p.keys.keys) != 1 || k.column == nil || k.constant || k.valid.Len() > 0 || tuningOf(p.call.Context()).Without.Has(sortedPartitions) {

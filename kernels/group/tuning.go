@@ -204,9 +204,9 @@ const (
 	partitionReserve = 2 << 10
 	// mostPlaceBits is the logarithm of the places of a partition: rows have 16 bits for them.
 	mostPlaceBits = 16
-	// fewestSorted is the rows from which on a key that does not know it is asked whether its values never decrease. The host
-	// waits for the answer, about 20 µs; unsorted keys of some hundred rows give it at once. sortedRows is the rows that a block
-	// of partition_sorted.cu loads. Not measured separately.
+	// fewestSorted is the rows from which on a key of unknown order is tested for descents. The host waits for the result,
+	// about 20 µs; the test ends at the first descent. sortedRows is the rows that a block of partition_sorted.cu loads. Not
+	// measured separately.
 	fewestSorted, sortedRows = 1 << 22, partitionThreads * 4
 	// fewestChunkedRows is the rows of a partition that several blocks share, at least. Not measured separately.
 	fewestChunkedRows = 4096

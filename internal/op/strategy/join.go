@@ -31,7 +31,7 @@ const (
 	Searched    JoinStrategy = "searches"
 )
 
-// Whether a table tells of most keys that it does not have by a few bits.
+// Whether a table has a filter, which shows for most keys by a bit that the table does not have them.
 const (
 	Filtered   JoinStrategy = "filtered"
 	Unfiltered JoinStrategy = "unfiltered"

@@ -1,4 +1,4 @@
-// Lookups of many rows of which few have a match. A block asks the filter of the table about each row of
+// Lookups of many rows of which few have a match. A block tests the filter of the table for each row of
 // its tile, lists those that may have a match, and looks these up with all of its threads: threads whose rows
 // have no match do not wait for those of their warp that have one, and no memory is written for them.
 #include "table.cuh"

@@ -47,7 +47,7 @@ struct Table {
     u64 filter_bits;
 };
 
-// Filter tells of most keys that are not in the table, from a few bits instead of a slot. The bit of a key is its low bits,
+// Filter shows for most keys that are not in the table that they are not, by a bit instead of a slot. The bit of a key is its low bits,
 // which the higher ones change, so that neighbouring integers have neighbouring bits, and sorted rows read few words.
 // The bit of a key in the table is clear, and all others are set, as those of empty slots.
 struct Filter {
