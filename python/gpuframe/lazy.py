@@ -204,9 +204,9 @@ class LazyFrame:
 
         >>> import gpuframe
         >>> from gpuframe import col, grouping_id
-        >>> sales = gpuframe.from_columns({"city": ["Oslo", "Bern", "Oslo"], "price": [60, 55, 20]}, device="host")
-        >>> sales.rollup("city").agg(col("price").sum(), grouping_id().alias("total")).sort("total", "city").collect().to_pydict()
-        {'city': ['Bern', 'Oslo', None], 'price': [55, 80, 135], 'total': [0, 0, 1]}
+        >>> sales = gpuframe.from_columns({"shop": [1, 2, 1], "price": [60, 55, 20]}, device="host")
+        >>> sales.rollup("shop").agg(col("price").sum(), grouping_id().alias("total")).sort("total", "shop").collect().to_pydict()
+        {'shop': [1, 2, None], 'price': [80, 55, 135], 'total': [0, 0, 1]}
         """
         return GroupBy(self, keys=column_nodes(keys), grouping="rollup")
 
