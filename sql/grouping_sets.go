@@ -138,7 +138,7 @@ func (a *aggregation) sets(sets [][]int, carried int) *relation {
 			}
 			e := gpuframe.Col(c.id)
 			if slices.Contains(all, c) && !slices.Contains(keys, c) {
-				e = gpuframe.LitOf(c.dataType, nil)
+				e = a.nullOf(c.dataType).expr
 			}
 			list = append(list, e.As(renamed[c].id))
 		}

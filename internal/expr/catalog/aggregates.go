@@ -23,7 +23,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 			Python: "count()", PythonDoc: "The number of values that are not null."},
 		{Name: "null_count", CountsRows: true, Doc: "NullCount is the number of nulls.", Python: "null_count()", PythonDoc: "The number of nulls."},
 	}},
-	{Operands: scalars, Result: "int64", Null: "never", Functions: []Function{
+	{Operands: scalars + "; structs and lists of these", Result: "int64", Null: "never", Functions: []Function{
 		{Name: "count_distinct", Parameters: params{{Name: "others", Type: Expressions, Optional: true}}, CountsRows: true, Example: "count_distinct(origin)", Python: "n_unique",
 			Doc: "CountDistinct is the number of distinct values or, with other expressions, of distinct combinations of values. Nulls are not counted."},
 	}},
@@ -58,7 +58,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	{Operands: "any", Result: "the same", Null: "no values", Functions: []Function{
 		{Name: "any_value", Order: TieOrder, Doc: "AnyValue is one of the values that are not null, the same in every run."},
 	}},
-	{Operands: scalars, Result: "the same", Null: "no values", Functions: []Function{
+	{Operands: scalars + "; structs and lists of these", Result: "the same", Null: "no values", Functions: []Function{
 		{Name: "mode", Order: TieOrder, Doc: "Mode is the most frequent value.", Python: "mode()", PythonDoc: "The most frequent value. Unlike in Polars it is one value."},
 	}},
 	{Operands: "numbers, decimals", Result: "float64", Null: "no values", Functions: []Function{
