@@ -1111,8 +1111,9 @@ func (e Expr) KLLLongsMerge() Expr { return e.kllLongsMerge() }
 func (e Expr) KLLItemsMerge() Expr { return e.kllItemsMerge() }
 
 // ApproxTopK is the list of about the n most frequent values, the most frequent one first and
-// equally frequent ones in the order of their first rows. n is 1 to 1,000,000. A value that occurs
-// in more than 1 of 1,536 rows is considered, or in more than 1 of 3 n.
+// equally frequent ones in the order of their first rows. n is 1 to 1,000,000. In groups it is
+// exact: the values are grouped too. In windows a value that occurs in more than 1 of 1,536 rows is
+// considered, or in more than 1 of 3 n.
 func (e Expr) ApproxTopK(n int) Expr { return e.approxTopK(n) }
 
 // FrequentItemsSketch is a sketch of the most frequent values in the format of Apache DataSketches,

@@ -121,7 +121,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	{Operands: scalars, Result: "list", Null: "never", Functions: []Function{
 		{Name: "approx_top_k", Kind: Composed, Parameters: withN, Body: "e.approxTopK(n)", Example: "approx_top_k(origin, 3)",
 			Doc: "ApproxTopK is the list of about the n most frequent values, the most frequent one first and equally frequent ones in the order of their first rows. n is 1 to 1,000,000. " +
-				"A value that occurs in more than 1 of 1,536 rows is considered, or in more than 1 of 3 n.",
+				"In groups it is exact: the values are grouped too. In windows a value that occurs in more than 1 of 1,536 rows is considered, or in more than 1 of 3 n.",
 			Python: "approx_top_k(n: int)", PythonDoc: "The list of about the n most frequent values, the most frequent one first. Polars has none."},
 	}},
 	{Operands: "integers, bools, times, strings", Result: "binary", Null: "never", Functions: []Function{
@@ -209,5 +209,8 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 var planned = []Function{
 	{Aggregation: "arg_min", Kind: Aggregated, Parameters: params{{Name: "e"}}, Order: TieOrder},
 	{Aggregation: "arg_max", Kind: Aggregated, Parameters: params{{Name: "e"}}, Order: TieOrder},
+	{Aggregation: "frequent_values", Kind: Aggregated, Parameters: params{{Name: "e"}, {Name: "n", Type: Whole}}},
+	{Aggregation: "distinct_values", Kind: Aggregated, Parameters: params{{Name: "e"}}},
+	{Aggregation: "distinct_counts", Kind: Aggregated, Parameters: params{{Name: "e"}}},
 	{Aggregation: "exponential_mean_by", Kind: Window, Parameters: params{{Name: "e"}, {Name: "by"}, {Name: "half_life", Type: Literal}}, Order: RowOrder},
 }

@@ -32,6 +32,7 @@ func areAggregates(list []Expr) bool {
 // a problem; then there may be no expressions.
 func (b *binder) lower(input plan.Node, list ...Expr) (n plan.Node, values []expr.Expr, ok bool) {
 	ok = b.proper(list)
+	list = listForms(list)
 	n, list, fits := b.calls(input, list)
 	if !fits {
 		return input, nil, false
@@ -190,6 +191,9 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, sets Groupin
 			ok = false
 		case f.Aggregation.Function == groupingID:
 			ok = grouping.addID(f) && ok
+		case f.form != nil && (fits || len(f.inner) == 0):
+			grouping.aggregates = append(grouping.aggregates, f.RowsFunction)
+			ok = b.checkFrequency(n, f.Aggregation, f.form) && ok
 		case fits || len(f.inner) == 0:
 			aggregations, grouping.aggregates = append(aggregations, f.Aggregation), append(grouping.aggregates, f.RowsFunction)
 			ok = b.areKeys(n, f.keys.All()) && ok

@@ -75,5 +75,5 @@ func (b *binder) pivot(input plan.Node, keys, list []Expr, sets GroupingSets, op
 		b.report(fmt.Errorf("no value is given, expected one or more: %w", buffer.ErrSchema))
 		return nil
 	}
-	return b.aggregate(input, keys, list, sets, options)
+	return b.aggregate(input, keys, listForms(list), sets, options)
 }
