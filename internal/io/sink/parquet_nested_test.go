@@ -42,7 +42,11 @@ func drawNestedType(r *rapid.T, depth int, required bool) arrow.DataType {
 	}
 	switch kind {
 	case 1:
-		return arrow.ListOf(drawNestedType(r, depth-1, required))
+		if elements := drawNestedType(r, depth-1, required); rapid.IntRange(0, 2).Draw(r, "fixed size") > 0 {
+			return arrow.ListOf(elements)
+		} else {
+			return arrow.FixedSizeListOf(rapid.Int32Range(1, 3).Draw(r, "elements"), elements)
+		}
 	case 2:
 		value := part("value")
 		m := arrow.MapOf(rapid.SampledFrom(nestedLeaves).Draw(r, "keys"), value.Type)
