@@ -9,6 +9,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/query/bind"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -95,9 +97,26 @@ func (e Expr) quantileWith(q float64, interpolation string) Expr {
 	return If(higher.Eq(lower), lower, lower.Add(higher.Sub(lower).Mul(share))) // the difference of equal infinities is NaN
 }
 
-// frequencies returns the lists of the distinct values in order and of their numbers: the runs of sorted values.
+// frequencies returns the lists of the distinct values in order and of their numbers.
 func (e Expr) frequencies() (values, counts Expr) {
-	sorted := e.List().SkipNulls().ListSort()
+	return frequency(plan.Aggregation{Function: bind.DistinctValues}, valuesOfLists, e), frequency(plan.Aggregation{Function: bind.DistinctCounts}, countsOfLists, e)
+}
+
+// valuesOfLists and countsOfLists are the frequencies of the elements of a list.
+var (
+	valuesOfLists = &bind.ListForm{Tree: func(list expr.Expr, _ plan.Aggregation) expr.Expr {
+		values, _ := runsOf(Expr{tree: list})
+		return values.tree
+	}}
+	countsOfLists = &bind.ListForm{Tree: func(list expr.Expr, _ plan.Aggregation) expr.Expr {
+		_, counts := runsOf(Expr{tree: list})
+		return counts.tree
+	}}
+)
+
+// runsOf returns the distinct elements of a list in order, and their numbers: the runs of sorted elements.
+func runsOf(list Expr) (values, counts Expr) {
+	sorted := list.ListSort()
 	before := ConcatList(sorted.ListSlice(0, 1), sorted)
 	value, previous := Element().Field("value"), Element().Field("before")
 	begins := ListZip(sorted.As("value"), before.As("before")).

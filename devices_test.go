@@ -253,13 +253,15 @@ func TestTablesAreReadWhereTheyAre(t *testing.T) {
 	}
 }
 
-// Structs have no hash by which rows move.
+// Structs and lists have no hash by which rows move.
 func TestKeysWithoutAHashOnSeveralDevices(t *testing.T) {
 	records := structs(t, 3, 40)
 	key, id := gpuframe.Col("key"), gpuframe.Col("id")
+	list := key.Field("a").Mod(5).Sequence().As("list")
 	one, e := engineOn(t, devicetest.Open(t, "host")), openDevices(t, devicetest.Hosts(t, 2))
 	for name, of := range map[string]func(q gpuframe.Query) gpuframe.Query{
-		"groups": func(q gpuframe.Query) gpuframe.Query { return q.GroupBy(key).Agg(id.Sum()).Sort(key) },
+		"groups":          func(q gpuframe.Query) gpuframe.Query { return q.GroupBy(key).Agg(id.Sum()).Sort(key) },
+		"groups of lists": func(q gpuframe.Query) gpuframe.Query { return q.GroupBy(list).Agg(id.Sum()).Sort("list") },
 		"full join": func(q gpuframe.Query) gpuframe.Query {
 			return q.Join(q.Filter(id.Gt(30)).Select(key, id.As("other")), gpuframe.Full, key).Sort(id, gpuframe.Col("other"))
 		},

@@ -229,3 +229,54 @@ func ExampleQuery_Describe() {
 	// 50%,57.5,1.5
 	// max,90,9
 }
+
+// Subtotals of each city, and a total. The level is 0 for products, 1 for cities and 3 for all rows.
+func ExampleQuery_Rollup() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	show(gpuframe.From(gpu, exampleSales()).
+		Rollup("city", "product").
+		Agg(gpuframe.Col("qty").Sum(), gpuframe.GroupingID().As("level")).
+		Filter(gpuframe.Col("city").Eq("Bern").Or(gpuframe.Col("level").Eq(3))).
+		Sort("level", "product"))
+	// Output:
+	// city,product,qty,level
+	// Bern,ink,1,0
+	// Bern,tea,1,0
+	// Bern,,2,1
+	// ,,17,3
+}
+
+// The totals of each city and of each product.
+func ExampleQuery_GroupingSets() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	show(gpuframe.From(gpu, exampleSales()).
+		GroupingSets([]string{"city"}, []string{"product"}).
+		Agg(gpuframe.Col("qty").Sum()).
+		Sort("city", "product"))
+	// Output:
+	// city,product,qty
+	// Bern,,2
+	// Oslo,,6
+	// Rome,,9
+	// ,ink,2
+	// ,jam,12
+	// ,tea,3
+}
+
+// The totals of each city and product, of each city, of each product, and of all.
+func ExampleQuery_Cube() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	show(gpuframe.From(gpu, exampleSales()).
+		Cube("city", "product").
+		Agg(gpuframe.Count().As("sales"), gpuframe.GroupingID(gpuframe.Col("city"), gpuframe.Col("product")).As("level")).
+		GroupBy("level").Agg(gpuframe.Count().As("rows")).Sort("level"))
+	// Output:
+	// level,rows
+	// 0,6
+	// 1,3
+	// 2,3
+	// 3,1
+}

@@ -157,3 +157,61 @@ func TestWithFieldAndMaps(t *testing.T) {
 		}, lines(t, q))
 	})
 }
+
+// TestFrequenciesOfGroups compares the functions of frequencies of groups with those of windows, which have the list of the
+// values of each partition: with conditions, dropped nulls, several values, other aggregates, and no keys.
+func TestFrequenciesOfGroups(t *testing.T) {
+	type row struct {
+		Key  *int64
+		X    *float64
+		Text string
+	}
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		e, random := engineOn(t, dev), property.Random(t)
+		var rows []row
+		numbers := []float64{0, math.Copysign(0, -1), math.NaN(), 1.5, -2, 7}
+		for range 150 {
+			r := row{Text: strings.Repeat("ab", random.IntN(6))}
+			if key := int64(random.IntN(5)); key < 4 {
+				r.Key = &key
+			}
+			if at := random.IntN(9); at < len(numbers) {
+				r.X = &numbers[at]
+			}
+			rows = append(rows, r)
+		}
+		q, key, x, text := gpuframe.From(e, rows), gpuframe.Col("Key"), gpuframe.Col("X"), gpuframe.Col("Text")
+		short := text.LengthBytes().Lt(7)
+		list := map[string]gpuframe.Expr{
+			"top":            x.ApproxTopK(3).ListEval(gpuframe.Element().FormatFloat()).ListJoin("|"),
+			"all":            text.ApproxTopK(100).ListJoin("|"),
+			"top where":      x.ApproxTopK(2).Where(short).ListEval(gpuframe.Element().FormatFloat()).ListJoin("|"),
+			"histogram":      text.Histogram().MapEntries().ListEval(gpuframe.Concat(gpuframe.Element().Field("key"), gpuframe.Element().Field("value").Cast(arrow.BinaryTypes.String))).ListJoin("|"),
+			"some":           text.Histogram().Where(x.Gt(0)).MapGet("ab"),
+			"entropy":        x.Entropy(),
+			"entropy where":  text.Entropy().Where(short),
+			"mean of others": text.LengthBytes().Max().Sub(x.ApproxTopK(1).ListLength()),
+			"no rows":        x.ApproxTopK(2).Where(gpuframe.Lit(false)).ListLength(),
+		}
+		names := []string{}
+		for name := range list {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		var groups, windows []gpuframe.Expression
+		for _, name := range names {
+			groups, windows = append(groups, list[name].As(name)), append(windows, list[name].Over(gpuframe.By(key)).As(name))
+		}
+		ofWindows := q.With(windows...).Select("Key", names).Distinct("Key").Sort("Key")
+		require.Equal(t, lines(t, ofWindows), lines(t, q.GroupBy(key).Agg(groups...).Sort(key)))
+		require.Equal(t, lines(t, ofWindows.Filter(key.IsValid())), lines(t, q.GroupBy(key).DropNulls().Agg(groups...).Sort(key)))
+		whole := make([]gpuframe.Expression, len(windows))
+		for i, name := range names {
+			whole[i] = list[name].Over(gpuframe.By()).As(name)
+		}
+		require.Equal(t, lines(t, q.With(whole...).Select(names).Head(1)), lines(t, q.Select(groups)))
+		require.Equal(t, lines(t, q.Select(groups).Union(ofWindows.Select(names))), lines(t, q.Rollup(key).Agg(groups...).Sort(gpuframe.Col("Key").IsNull(), "Key").Select(names).Tail(1).Union(q.GroupBy(key).Agg(groups...).Sort(key).Select(names))))
+		ordered := q.GroupBy(key).Agg(text.ApproxTopK(2).OrderBy(text.Desc()).ListJoin("|").As("t")).Sort(key)
+		require.Equal(t, lines(t, q.Sort(text.Desc()).GroupBy(key).Agg(text.ApproxTopK(2).ListJoin("|").As("t")).Sort(key)), lines(t, ordered))
+	})
+}

@@ -987,6 +987,12 @@ func Struct(fields ...Expression) Expr { return structOf(unpack(fields)) }
 // Count is the number of rows.
 func Count() Expr { return aggregate(plan.Aggregation{Function: "count"}) }
 
+// GroupingID tells the rows of the sets of [Query.Rollup], [Query.Cube] and [Query.GroupingSets]
+// apart: it has a bit for each of some keys, of the first one the highest, which is 1 if the group
+// is not by the key. Without arguments it has the bits of all keys. It is 0 for all groups of
+// [Query.GroupBy], and an error outside of Agg.
+func GroupingID(keys ...Expression) Expr { return groupingID(unpack(keys)) }
+
 // Count is the number of values that are not null.
 func (e Expr) Count() Expr { return aggregate(plan.Aggregation{Function: "count_values"}, e) }
 
@@ -1105,8 +1111,9 @@ func (e Expr) KLLLongsMerge() Expr { return e.kllLongsMerge() }
 func (e Expr) KLLItemsMerge() Expr { return e.kllItemsMerge() }
 
 // ApproxTopK is the list of about the n most frequent values, the most frequent one first and
-// equally frequent ones in the order of their first rows. n is 1 to 1,000,000. A value that occurs
-// in more than 1 of 1,536 rows is considered, or in more than 1 of 3 n.
+// equally frequent ones in the order of their first rows. n is 1 to 1,000,000. In groups it is
+// exact: the values are grouped too. In windows a value that occurs in more than 1 of 1,536 rows is
+// considered, or in more than 1 of 3 n.
 func (e Expr) ApproxTopK(n int) Expr { return e.approxTopK(n) }
 
 // FrequentItemsSketch is a sketch of the most frequent values in the format of Apache DataSketches,

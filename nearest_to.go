@@ -38,7 +38,8 @@ type NearestOptions struct {
 // the vector of both sides, or a pair of [On]: lists of integers or floats, which are compared as float32. It may come
 // with [Suffix]. The result has the columns of both sides, the distance and the rank, in the order of q and
 // then from the nearest row on. Of rows as near as each other the one that comes first on the right side is nearer. A null
-// vector, one with a null element, and a distance that is NaN match nothing. The other query is read first and kept as a whole; a GPU
+// vector, one with a null element, and a distance that is NaN match nothing. The other query is read first and kept, as one table or, if
+// it takes more than a quarter of the budget, in its batches, of which one is in device memory at a time; a GPU
 // finds up to 1,024 rows for each row of q.
 //
 //	questions.NearestTo(documents, "embedding", 10, gpuframe.NearestOptions{Metric: gpuframe.Cosine})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -191,5 +192,38 @@ func TestNearestToTwice(t *testing.T) {
 		schema, err = ranked.NearestTo(other, on, 1, gpuframe.NearestOptions{Rank: "place"}).Schema(t.Context())
 		require.NoError(t, err)
 		require.True(t, schema.HasField("distance") && schema.HasField("place"), "%v", schema)
+	})
+}
+
+// TestNearestToOfBatches has a right side of several tables that the budget does not hold as one: the rows are those of one
+// table.
+func TestNearestToOfBatches(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		small, err := gpuframe.Open(gpuframe.Device(dev.Name()), gpuframe.Budget(8<<20))
+		require.NoError(t, err)
+		defer func() { require.NoError(t, small.Close()) }()
+		r := rand.New(rand.NewPCG(3, 4))
+		const dim, batches = 48, 16
+		rows := 3300 // 10.1 MB of vectors
+		if dev.Name() != "host" {
+			if testing.Short() {
+				t.Skip("package vector has a smaller one on the emulator")
+			}
+			rows = 700 // 2.15 MB, more than the quarter of the budget that is copied to one table
+		}
+		for i, list := range []arrow.DataType{arrow.FixedSizeListOf(dim, arrow.PrimitiveTypes.Float32), arrow.ListOf(arrow.PrimitiveTypes.Float32)} {
+			left, right := randomVectors(r, 9, dim), randomVectors(r, rows*batches, dim)
+			var parts []gpuframe.Query
+			for b := range batches {
+				parts = append(parts, vectorRows(t, small, list, right[b*rows:(b+1)*rows]).With(gpuframe.Col("id").Add(b*rows).As("id"), gpuframe.Lit("text").As("text")))
+			}
+			for n := range 4 {
+				k, o := []int{1, 20}[n%2], gpuframe.NearestOptions{Metric: gpuframe.Metric((n + i) % 3), MatchedOnly: n > 1}
+				q := vectorRows(t, small, list, left).NearestTo(parts[0].Union(parts[1:]...), "v", k, o).Select("id", "id_right", "distance", "rank")
+				require.Equal(t, nearestLines(left, right, k, o), append([]string(nil), collect(t, q)...), "k %d, %+v", k, o)
+			}
+			first := vectorRows(t, small, list, left).NearestTo(parts[0].Union(parts[1:]...), "v", 1, gpuframe.NearestOptions{})
+			require.Len(t, collect(t, first.Filter(gpuframe.Col("text").Eq("text"))), len(slices.DeleteFunc(slices.Clone(left), func(v []float32) bool { return v == nil })))
+		}
 	})
 }

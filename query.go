@@ -4,7 +4,6 @@ import (
 	"runtime"
 
 	"github.com/gpuframe/gpuframe/internal/query/bind"
-	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 
 // Query is a sequence of verbs on the rows of sources. It is immutable and lazy: each verb
@@ -108,28 +107,6 @@ func (q Query) FillNull(value any, columns ...string) Query {
 		filled[i] = Col(name).FillNull(value).bound()
 	}
 	return q.then(bind.With("FillNull", filled))
-}
-
-// Grouped is the rows of a query divided into groups.
-type Grouped struct {
-	query   Query
-	keys    []bind.Expr
-	options plan.GroupOptions
-}
-
-// GroupBy divides the rows into groups with equal keys. Null is a key like any other.
-func (q Query) GroupBy(keys ...Key) Grouped { return Grouped{query: q, keys: keysOf(keys)} }
-
-// DropNulls leaves out rows with a null key.
-func (g Grouped) DropNulls() Grouped {
-	g.options.DropNulls = true
-	return g
-}
-
-// Agg makes a row for each group: its keys, and the values of expressions of aggregates.
-// The order of the rows is not specified, but the same in every run; use Sort for another.
-func (g Grouped) Agg(expressions ...Expression) Query {
-	return g.query.then(bind.Aggregate(g.keys, arguments(expressions), g.options))
 }
 
 // unpack returns the expressions of arguments. Nil is the zero Expr, which is refused when it

@@ -22,7 +22,7 @@ func (q Query) Unpivot(columns []string, keep ...string) Query {
 //
 //	sales.GroupBy(day).Pivot(city, []any{"Oslo", "Bern"}, revenue.Sum())
 func (g Grouped) Pivot(on Key, values []any, aggregate Expression) Query {
-	return g.query.then(bind.Pivot(g.keys, pivoted(on, values, aggregate), g.options))
+	return g.query.then(bind.Pivot(g.keys, pivoted(on, values, aggregate), g.sets, g.options))
 }
 
 // mostPivoted is the most values of [Grouped.PivotAll].

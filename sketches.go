@@ -3,7 +3,10 @@ package gpuframe
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/query/bind"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/nested"
 	"github.com/gpuframe/gpuframe/kernels/sketch"
 )
 
@@ -55,8 +58,20 @@ func (e Expr) frequentLongsMerge() Expr {
 	return unary(e.List().SkipNulls(), sketch.MergeFrequentLongs)
 }
 
-// approxTopK is [Expr.ApproxTopK]: the elements of the list of the values at the places of the most frequent ones.
+// approxTopK is [Expr.ApproxTopK].
 func (e Expr) approxTopK(n int) Expr {
-	values := e.List().SkipNulls()
-	return values.ListTake(unary(values, func(list expr.Expr) expr.Expr { return sketch.TopItems(list, n) }))
+	return frequency(plan.Aggregation{Function: bind.FrequentValues, Count: int64(n)}, topOfLists, e)
 }
+
+// frequency is a function of the frequencies of the values of an expression.
+func frequency(a plan.Aggregation, form *bind.ListForm, e Expr) Expr {
+	return apply(func(list []expr.Expr) expr.Expr {
+		a.Values = list
+		return bind.Frequency(a, form)
+	}, e)
+}
+
+// topOfLists is the elements of the list of the values at the places of the most frequent ones.
+var topOfLists = &bind.ListForm{Tree: func(list expr.Expr, a plan.Aggregation) expr.Expr {
+	return nested.Take(list, sketch.TopItems(list, int(a.Count)))
+}}

@@ -76,8 +76,7 @@ func init() { // the aggregates refer to the table
 	collected := aggregate{least: 1, most: 1, ordered: true, make: collect}
 	joined := aggregate{least: 1, most: 2, ordered: true, make: joinTexts}
 	atMax, atMin := atExtreme(gpuframe.Expr.AtMax), atExtreme(gpuframe.Expr.AtMin)
-	discrete := refused("a quantile without interpolation is not supported as a window, or of rows with other aggregates of the query around it: use quantile_cont")
-	discrete.least, discrete.isQuantile = 2, true
+	discrete := aggregate{least: 2, most: 2, isQuantile: true, make: discreteQuantile}
 	countIf := aggregate{least: 1, most: 1, counts: true, make: func(t *translation, at *tree.Call, list []value) value {
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Count().Where(list[0]) }, t.condition(at, list[0]))
 	}}

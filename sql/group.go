@@ -179,7 +179,6 @@ func (a *aggregation) addKey(e tree.Expr) {
 	if v = a.settled(v); v.interval != nil {
 		a.fail(e, "an interval cannot be a key of groups")
 	}
-	a.checkKey(e, "a key of groups", v.dataType)
 	c := columnOf(v)
 	if c == nil || slices.Contains(a.keys, c) {
 		c = a.attach(a.rows.rows, v, "key")

@@ -6,12 +6,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/query/bind"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
-
-// mostSets is the limit of the sets of GROUPING SETS, ROLLUP and CUBE, mostMembers that of all keys of all sets: each
-// set has a column for each key. Plans of 20,000 keys took six seconds.
-const mostSets, mostMembers = 256, 4096
 
 // groupingSets collects the keys of GROUP BY and the sets of them.
 type groupingSets struct {
@@ -32,16 +29,16 @@ func (g *groupingSets) keys(list []tree.GroupKey) (keys []tree.Expr, sets [][]in
 	if !hasSets {
 		return g.list, nil
 	}
-	if len(all)*len(g.list) > mostMembers {
-		g.fail(list[0], "GROUP BY has %d grouping sets of %d keys, expected at most %d keys in all: group by fewer keys, or by expressions of them", len(all), len(g.list), mostMembers)
+	if len(all)*len(g.list) > bind.MostMembers {
+		g.fail(list[0], "GROUP BY has %d grouping sets of %d keys, expected at most %d keys in all: group by fewer keys, or by expressions of them", len(all), len(g.list), bind.MostMembers)
 	}
 	return g.list, all
 }
 
 // product returns each set of one list with each set of the other.
 func (g *groupingSets) product(at tree.Node, a, b [][]int) (all [][]int) {
-	if len(a)*len(b) > mostSets {
-		g.fail(at, "GROUP BY has more than %d grouping sets", mostSets)
+	if len(a)*len(b) > bind.MostSets {
+		g.fail(at, "GROUP BY has more than %d grouping sets", bind.MostSets)
 	}
 	for _, x := range a {
 		for _, y := range b {
@@ -60,26 +57,13 @@ func (g *groupingSets) sets(key tree.GroupKey) (sets [][]int) {
 		}
 		return sets
 	case tree.KeyRollup:
-		parts := g.parts(key)
-		for n := len(parts); n >= 0; n-- {
-			sets = append(sets, slices.Concat(parts[:n]...))
-		}
-		return sets
+		return bind.Rollup(g.parts(key)...)
 	case tree.KeyCube:
-		parts := g.parts(key)
-		if len(parts) > 8 {
-			g.fail(key, "GROUP BY has more than %d grouping sets", mostSets)
+		cube := bind.Cube(g.parts(key)...)
+		if cube == nil {
+			g.fail(key, "GROUP BY has more than %d grouping sets", bind.MostSets)
 		}
-		for mask := 1<<len(parts) - 1; mask >= 0; mask-- {
-			set := []int{}
-			for i, part := range parts {
-				if mask&(1<<i) != 0 {
-					set = append(set, part...)
-				}
-			}
-			sets = append(sets, set)
-		}
-		return sets
+		return cube
 	}
 	return [][]int{slices.Concat(g.parts(key)...)}
 }
@@ -154,7 +138,7 @@ func (a *aggregation) sets(sets [][]int, carried int) *relation {
 			}
 			e := gpuframe.Col(c.id)
 			if slices.Contains(all, c) && !slices.Contains(keys, c) {
-				e = gpuframe.LitOf(c.dataType, nil)
+				e = a.nullOf(c.dataType).expr
 			}
 			list = append(list, e.As(renamed[c].id))
 		}

@@ -1,8 +1,6 @@
 package sql
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -149,27 +147,4 @@ func (t *translation) firstNested(at tree.Node, list []value) value {
 		conditions[i] = t.not(at, t.isNull(at, list[i]))
 	}
 	return t.nestedChoice(at, conditions, list)
-}
-
-// hasList reports whether a type is that of lists, or of structs with lists.
-func hasList(dataType arrow.DataType) bool {
-	record, ok := dataType.(*arrow.StructType)
-	if !ok {
-		return isList(dataType)
-	}
-	return slices.ContainsFunc(record.Fields(), func(f arrow.Field) bool { return hasList(f.Type) })
-}
-
-// checkKey refuses lists where rows are compared with all others: what names the place.
-func (t *translation) checkKey(at tree.Node, what string, dataType arrow.DataType) {
-	if hasList(dataType) {
-		t.fail(at, "%s is %s: lists are not supported here: use their elements, or array_to_string(list, ',')", what, typeName(dataType))
-	}
-}
-
-// checkKeys is checkKey of columns.
-func (t *translation) checkKeys(at tree.Node, what string, columns []*column) {
-	for _, c := range columns {
-		t.checkKey(at, fmt.Sprintf("column %q of %s", c.name, what), c.dataType)
-	}
 }

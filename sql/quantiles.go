@@ -86,6 +86,15 @@ func (a *aggregation) addQuantile(e *tree.Call, c *column) {
 	a.quantiles = append(a.quantiles, q)
 }
 
+// discreteQuantile is a quantile without interpolation of the rows of a window.
+func discreteQuantile(t *translation, at *tree.Call, list []value) value {
+	v, fraction := t.settled(list[0]), t.float(at, list[1], "the fraction")
+	if v.dataType == nil || v.interval != nil || !(fraction >= 0 && fraction <= 1) {
+		t.fail(at, "a quantile of this value or by the fraction %v is not supported as a window, expected one that has an order, and 0 to 1", fraction)
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].QuantileWith(fraction, "discrete") }, v)
+}
+
 // rows returns the keys and the quantile of each group.
 func (q *valueQuantile) rows(t *translation, input gpuframe.Query, keys []*column) gpuframe.Query {
 	if q.filter != nil {

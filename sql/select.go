@@ -271,11 +271,6 @@ func (t *translation) project(s *scope, b *tree.Select, q *tree.Query, carried [
 		}
 		out.query = out.query.Distinct(on...)
 	case b.Distinct != nil:
-		at := tree.Node(b)
-		if len(b.Items) > 0 && b.Items[0].Expr != nil {
-			at = b.Items[0].Expr
-		}
-		t.checkKeys(at, "SELECT DISTINCT", out.columns)
 		out.query = out.query.Select(cols(all)).Distinct()
 	}
 	t.limited(&out, q, keys)

@@ -118,9 +118,6 @@ func (t *translation) combined(at *tree.SetOperation, left, right output) output
 		same := t.convert(at, right.carried[i].value(), c.dataType)
 		l, r = append(l, gpuframe.Col(c.id).As(id)), append(r, same.expr.As(id))
 	}
-	if at.Kind != tree.Union || !at.All {
-		t.checkKeys(at, "a set operation without ALL", out.columns)
-	}
 	a, b := left.query.Select(l), right.query.Select(r)
 	switch {
 	case at.Kind == tree.Union && at.All:

@@ -206,7 +206,6 @@ func (t *translation) inQuery(s *scope, at tree.Node, left tree.Expr, q *tree.Qu
 	}
 	y := out.columns[0]
 	both := t.alikeTypes(at, x, y.value())
-	t.checkKey(at, "the left side of IN", both[0].dataType)
 	xc := t.attach(s.rows, both[0], "value")
 	yc := t.attach(&out.relation, both[1], "value")
 	counts := t.counted(s, out, yc, keys)

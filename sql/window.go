@@ -198,8 +198,8 @@ func (t *translation) withoutFilter(e *tree.Call, name string) *tree.Call {
 	if e.Filter == nil {
 		return e
 	}
-	if a, _ := aggregateOf(name); a.ordered && name != "string_agg" {
-		t.fail(e.Filter, "FILTER of %s with OVER is not supported: use CASE in its argument", name)
+	if a, _ := aggregateOf(name); a.ordered && name != "string_agg" { // nulls count: aggregateValue has the condition
+		return e
 	}
 	plain := *e
 	plain.Filter, plain.Star = nil, false

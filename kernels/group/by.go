@@ -116,7 +116,7 @@ func (q Query) Where(condition expr.Expr) Query {
 //
 // If the memory does not fit the budget of the manager, the aggregation begins again and takes
 // chunks of the rows one after another, and keeps the states of the groups only. If these do not
-// fit either, it divides the groups by hashes of their keys, unless a key is a struct, a dictionary
+// fit either, it divides the groups by hashes of their keys, unless a key is a struct, a list, a dictionary
 // or a computed string. The results are the same, bit for bit, but it takes longer, and waits for
 // each chunk. The results of all parts, and their concatenation, have to fit.
 //

@@ -26,8 +26,9 @@
 // # Keys
 //
 // A [Key] is a column, an expression, or a column of its own. It has the types of
-// [Unique], or is a struct of these. Values are equal as for Unique: null is one value, or
-// rows with a null key are dropped.
+// [Unique], or is a struct or lists of these. Values are equal as for Unique: null is one value, or
+// rows with a null key are dropped. Lists are replaced by their ranks, which takes a sort of the rows;
+// their elements may be null, and equal each other then.
 //
 // # Aggregates
 //

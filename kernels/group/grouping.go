@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
@@ -76,11 +77,22 @@ func checkKey(t arrow.DataType) error {
 		}
 		return nil
 	case l.Kind == layout.Dictionary:
-		return checkKey(l.Dictionary())
+		if values, err := layout.Of(l.Dictionary()); err != nil || !isList(values) {
+			return errors.Join(err, checkKey(l.Dictionary()))
+		}
+	case isList(l):
+		if rowkey.Check(t, 0) == nil { // lists are compared by their ranks
+			return nil
+		}
 	case l.Kind == layout.Bits || l.Kind == layout.Binary || l.Kind == layout.Fixed:
 		return nil
 	}
-	return layout.Refuse(t, "numbers, booleans, decimals, dates, times, strings, binaries, dictionaries and structs of these", device.ErrNotSupported)
+	return layout.Refuse(t, "numbers, booleans, decimals, dates, times, strings, binaries, dictionaries, and structs and lists of these", device.ErrNotSupported)
+}
+
+// isList reports whether a type is lists: maps are not compared.
+func isList(l layout.Layout) bool {
+	return (l.Kind == layout.List || l.Kind == layout.ListView || l.Kind == layout.FixedSizeList) && l.Storage.ID() != arrow.MAP
 }
 
 // findGroups finds the groups of rows by their first columns, the keys. If every row is a group and shares is set,

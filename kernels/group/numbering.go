@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
@@ -15,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/keys/hashtable"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/parallel"
+	"github.com/gpuframe/gpuframe/kernels/order"
 )
 
 // numberer finds the groups of several columns. If the host may wait for ranges it packs the columns into one
@@ -84,9 +86,21 @@ func (f *numberer) groups(columns []*column.Column) (numbered, error) {
 
 var errNoColumns = fmt.Errorf("a struct without fields has no values to compare: %w", device.ErrNotSupported)
 
-// flatten replaces structs by a column of numbers or by their fields.
+// flatten replaces lists by their ranks, and structs by a column of numbers or by their fields.
 func (f *numberer) flatten(columns []*column.Column) (flat []*column.Column, err error) {
 	for _, c := range columns {
+		l, err := layout.Of(c.Type())
+		if err != nil {
+			return nil, err
+		}
+		if isList(l) {
+			ranks, err := f.rank(c)
+			if err != nil {
+				return nil, err
+			}
+			flat = append(flat, ranks)
+			continue
+		}
 		if c.NumChildren() == 0 || c.Type().ID() == arrow.DICTIONARY {
 			flat = append(flat, c)
 			continue
@@ -126,6 +140,24 @@ func (f *numberer) flatten(columns []*column.Column) (flat []*column.Column, err
 		flat = append(flat, whole.column)
 	}
 	return flat, nil
+}
+
+// rank returns the rank of each row of a column. A null has one too.
+func (f *numberer) rank(c *column.Column) (*column.Column, error) {
+	rows := buffer.Rows{Count: int64(c.Len()), Shared: c.RowCount()}
+	if rows.Shared != nil {
+		rows.Count = 0
+	}
+	schema := arrow.NewSchema([]arrow.Field{{Name: "key", Type: c.Type(), Nullable: true}}, nil)
+	table, err := buffer.New(schema, []*column.Column{c}, rows)
+	if err != nil {
+		return nil, err
+	}
+	ranks, err := order.Rank(f.call.Context(), table, []order.Key{{Column: "key"}}, order.RankOptions{Options: scratchOptions(f.call), Method: order.Dense})
+	if ranks, err = release.OnError(ranks, err, table.Release()); err == nil {
+		f.owned.Add(ranks)
+	}
+	return ranks, err
 }
 
 // find finds the groups of a column. The caller releases them.

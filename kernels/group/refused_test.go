@@ -30,19 +30,19 @@ func TestRefusedTypes(t *testing.T) {
 			require.ErrorAs(t, err, &named)
 			return err
 		}},
-		{arrow.ListOf(arrow.PrimitiveTypes.Int32), func(table *buffer.Buffer) error {
+		{arrow.MapOf(arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int32), func(table *buffer.Buffer) error {
 			_, err := group.By(table, group.Columns("x")...).Aggregate(t.Context(), []group.Aggregate{group.CountAll()})
 			var named *group.KeyError
 			require.ErrorAs(t, err, &named)
 			return err
 		}},
-		{arrow.ListOf(arrow.PrimitiveTypes.Int64), func(table *buffer.Buffer) error {
+		{arrow.ListOf(arrow.MapOf(arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String)), func(table *buffer.Buffer) error {
 			_, err := group.By(table, group.Key{Expr: expr.Lit(int32(1))}).Aggregate(t.Context(), []group.Aggregate{group.CountDistinct(expr.Lit(1), expr.Col("x"))})
 			var named *group.AggregateError
 			require.ErrorAs(t, err, &named)
 			return err
 		}},
-		{arrow.ListOf(arrow.BinaryTypes.String), func(table *buffer.Buffer) error {
+		{arrow.MapOf(arrow.BinaryTypes.String, arrow.BinaryTypes.String), func(table *buffer.Buffer) error {
 			_, err := group.By(table, group.Key{Expr: expr.Lit(int32(1))}).Partial(t.Context(), []group.Aggregate{group.Mode(expr.Col("x"))})
 			var named *group.AggregateError
 			require.ErrorAs(t, err, &named)

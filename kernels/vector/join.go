@@ -236,7 +236,9 @@ func (r *Rows) join(ctx context.Context, left *buffer.Buffer, o JoinOptions) (jo
 		return nil, err
 	}
 	parts.Add(pairs)
-	return r.gather(ctx, left, pairs, o)
+	return o.gather(ctx, left, pairs, func(c JoinColumn) (*column.Column, arrow.Field, error) {
+		return takeFrom(ctx, r.table, c, pairs.Column(1), o.result(left))
+	})
 }
 
 // The columns of the table of pairs.
@@ -286,28 +288,33 @@ func (o *JoinOptions) pairs(ctx context.Context, n *Neighbours, options kernels.
 	return release.OnError(pairs, err, filtered.Release())
 }
 
-// gather takes the rows of the pairs.
-func (r *Rows) gather(ctx context.Context, left, pairs *buffer.Buffer, o JoinOptions) (*buffer.Buffer, error) {
+// takeFrom returns a column of a table by the numbers of rows, null for a null number, and its field.
+func takeFrom(ctx context.Context, table *buffer.Buffer, c JoinColumn, rows *column.Column, options kernels.Options) (*column.Column, arrow.Field, error) {
+	values, err := table.ColumnByName(c.From)
+	if err != nil {
+		return nil, arrow.Field{}, err
+	}
+	taken, err := selection.TakeColumnWith(ctx, values, rows, selection.TakeOptions{Options: options, Bounds: selection.Trust})
+	return taken, table.Schema().Field(table.Schema().FieldIndices(c.From)[0]), err
+}
+
+// gather takes the left rows of the pairs. right returns their right columns with the fields.
+func (o *JoinOptions) gather(ctx context.Context, left, pairs *buffer.Buffer, right func(c JoinColumn) (*column.Column, arrow.Field, error)) (*buffer.Buffer, error) {
 	schema, columns := make([]arrow.Field, 0, len(o.Columns)+2), make([]*column.Column, 0, len(o.Columns)+2)
 	err := func() error {
-		take := selection.TakeOptions{Options: o.Options, Bounds: selection.Trust}
-		if take.Manager == nil {
-			take.Manager = left.Manager()
-		}
+		options := o.result(left)
 		for _, c := range o.Columns {
-			from, rows := left, pairs.Column(0)
+			var taken *column.Column
+			var field arrow.Field
+			var err error
 			if c.Right {
-				from, rows = r.table, pairs.Column(1)
+				taken, field, err = right(c)
+			} else {
+				taken, field, err = takeFrom(ctx, left, c, pairs.Column(0), options)
 			}
-			values, err := from.ColumnByName(c.From)
 			if err != nil {
 				return err
 			}
-			taken, err := selection.TakeColumnWith(ctx, values, rows, take)
-			if err != nil {
-				return err
-			}
-			field := from.Schema().Field(from.Schema().FieldIndices(c.From)[0])
 			field.Name, field.Type, field.Nullable = c.Name, taken.Type(), field.Nullable || c.Right && !o.MatchedOnly
 			schema, columns = append(schema, field), append(columns, taken)
 		}
@@ -330,6 +337,15 @@ func (r *Rows) gather(ctx context.Context, left, pairs *buffer.Buffer, o JoinOpt
 	rows.Manager = left.Manager()
 	table, err := buffer.New(arrow.NewSchema(schema, nil), columns, rows)
 	return release.OnError(table, err, release.All(columns))
+}
+
+// result are options for columns of the result.
+func (o *JoinOptions) result(left *buffer.Buffer) kernels.Options {
+	options := o.Options
+	if options.Manager == nil {
+		options.Manager = left.Manager()
+	}
+	return options
 }
 
 // unmatched returns neighbours of queries that have none.

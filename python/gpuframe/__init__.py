@@ -21,7 +21,7 @@ from .devices import (Budget, Device, MemoryInfo, budget, device, device_memory,
 from .errors import (AccessError, AddressInUseError, ArgumentError, BudgetError, CallError, ColumnNotFoundError, DeviceError, ExchangeError, FileError, GpuframeError,
                      InternalError, InvalidDataError, MissingFileError, NotAvailableError, NotConnectedError, OutOfMemoryError, Problem, QueryError,
                      RangeError, ReleasedError, UnsupportedError, WrongTypeError)
-from .expressions import (Expr, coalesce, col, concat_list, concat_str, corr, cov, element, format, lit, map_batches, max_horizontal, min_horizontal, regression_intercept,
+from .expressions import (Expr, coalesce, col, concat_list, concat_str, corr, cov, element, format, grouping_id, lit, map_batches, max_horizontal, min_horizontal, regression_intercept,
                           regression_r2, regression_slope, vector, when)
 from .expressions import count_rows as len
 from .files import read_csv, read_ipc, read_parquet
@@ -40,7 +40,7 @@ __all__ = [
     "ExchangeError", "Expr", "FileError", "Folder", "GpuframeError", "GroupBy", "InternalError", "InvalidDataError", "LazyFrame", "MemoryInfo",
     "MissingFileError", "NotAvailableError", "NotConnectedError", "OutOfMemoryError", "Problem", "Profile", "Progress", "QueryError", "RangeError",
     "ReleasedError", "SQLContext", "Schema", "Server", "SharedTable", "Table", "UnsupportedError", "WrongTypeError", "budget", "coalesce", "col", "concat",
-    "concat_list", "concat_str", "connect", "corr", "cov", "device", "device_memory", "devices", "element", "format", "from_arrow", "from_columns", "from_pandas", "from_polars", "len",
+    "concat_list", "concat_str", "connect", "corr", "cov", "device", "device_memory", "devices", "element", "format", "from_arrow", "from_columns", "from_pandas", "from_polars", "grouping_id", "len",
     "lit", "map_batches", "max_horizontal", "min_horizontal", "read_csv", "read_ipc", "read_parquet", "regression_intercept", "regression_r2", "regression_slope",
     "report_progress", "scan_csv", "scan_delta", "scan_iceberg", "scan_ipc", "scan_ndjson", "scan_parquet", "serve", "set_budget", "set_default_device", "set_object_cache", "show_progress", "sql", "vector", "when",
 ]

@@ -53,6 +53,18 @@ class Verbs:
         """Divide the rows into groups with equal keys. Null is a key like any other."""
         return TableGroups(self.lazy().group_by(*keys))
 
+    def rollup(self, *keys: IntoColumns) -> TableGroups:
+        """Divide the rows into groups by all keys, then by all but the last one, and so on: see :meth:`LazyFrame.rollup`."""
+        return TableGroups(self.lazy().rollup(*keys))
+
+    def cube(self, *keys: IntoColumns) -> TableGroups:
+        """Divide the rows into groups by each subset of the keys: see :meth:`LazyFrame.cube`."""
+        return TableGroups(self.lazy().cube(*keys))
+
+    def grouping_sets(self, *sets: Names) -> TableGroups:
+        """Divide the rows into groups by each of several sets of columns: see :meth:`LazyFrame.grouping_sets`."""
+        return TableGroups(self.lazy().grouping_sets(*sets))
+
     def join(self, other: Other, on: Optional[IntoColumns] = None, how: JoinKind = "inner", *, left_on: Optional[IntoColumns] = None,
              right_on: Optional[IntoColumns] = None, suffix: str = "_right", nulls_equal: bool = False, where: Optional[Expr] = None) -> Table:
         """Match the rows with those of another table or query: see :meth:`LazyFrame.join`."""

@@ -625,6 +625,15 @@ def count_rows() -> Expr:
     return call("as", call("count_rows"), name="len")
 
 
+def grouping_id(*keys: Union[str, Expr]) -> Expr:
+    """Return a bit for each of some keys, of the first one the highest, which is 1 if the group is not by the key.
+
+    It is for the rows of :meth:`LazyFrame.rollup`, ``cube`` and ``grouping_sets``. Without arguments it has the bits of all keys. A str is a
+    column. Polars has no such function.
+    """
+    return Expr({"function": "grouping_id", "arguments": column_nodes(keys)})
+
+
 def when(*conditions: Any) -> When:
     """Begin a choice: ``when(condition).then(value).otherwise(other)``. A condition that is null counts as false."""
     return When((), _all(conditions))

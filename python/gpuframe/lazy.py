@@ -194,7 +194,29 @@ class LazyFrame:
 
     def group_by(self, *keys: IntoColumns) -> GroupBy:
         """Divide the rows into groups with equal keys. Null is a key like any other."""
-        return GroupBy(self, column_nodes(keys))
+        return GroupBy(self, keys=column_nodes(keys))
+
+    def rollup(self, *keys: IntoColumns) -> GroupBy:
+        """Divide the rows into groups by all keys, then by all but the last one, and so on, up to one group of all rows.
+
+        These are subtotals and a total. A key that a group is not by is null in its row; :func:`gpuframe.grouping_id` tells
+        such a null from a null of the rows. Polars has no such method.
+
+        >>> import gpuframe
+        >>> from gpuframe import col, grouping_id
+        >>> sales = gpuframe.from_columns({"shop": [1, 2, 1], "price": [60, 55, 20]}, device="host")
+        >>> sales.rollup("shop").agg(col("price").sum(), grouping_id().alias("total")).sort("total", "shop").collect().to_pydict()
+        {'shop': [1, 2, None], 'price': [80, 55, 135], 'total': [0, 0, 1]}
+        """
+        return GroupBy(self, keys=column_nodes(keys), grouping="rollup")
+
+    def cube(self, *keys: IntoColumns) -> GroupBy:
+        """Divide the rows into groups by each subset of the keys, at most 8 of them, up to one group of all rows: see :meth:`rollup`."""
+        return GroupBy(self, keys=column_nodes(keys), grouping="cube")
+
+    def grouping_sets(self, *sets: Names) -> GroupBy:
+        """Divide the rows into groups by each of several sets of columns: see :meth:`rollup`. An empty set is one group of all rows."""
+        return GroupBy(self, sets=[names_of(each) for each in sets])
 
     def join(self, other: LazyFrame, on: Optional[IntoColumns] = None, how: JoinKind = "inner", *, left_on: Optional[IntoColumns] = None,
              right_on: Optional[IntoColumns] = None, suffix: str = "_right", nulls_equal: bool = False, where: Optional[Expr] = None) -> LazyFrame:
@@ -561,14 +583,14 @@ class LazyFrame:
 class GroupBy:
     """Rows in groups: see :meth:`LazyFrame.group_by`."""
 
-    __slots__ = ("_frame", "_keys")
+    __slots__ = ("_frame", "_members")
 
-    def __init__(self, frame: LazyFrame, keys: list[Node]) -> None:
-        self._frame, self._keys = frame, keys
+    def __init__(self, frame: LazyFrame, **members: Any) -> None:
+        self._frame, self._members = frame, members
 
     def agg(self, *aggregates: Union[Expr, Sequence[Expr]], **named: Expr) -> LazyFrame:
         """Make a row for each group: its keys, and the values of expressions of aggregates. The order of the rows is not specified, but the same in every run."""
-        return self._frame._then("group", "agg", keys=self._keys, aggregates=_named(aggregates, named))
+        return self._frame._then("group", "agg", **self._members, aggregates=_named(aggregates, named))
 
     def len(self, name: str = "len") -> LazyFrame:
         """Count the rows of each group."""

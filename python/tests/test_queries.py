@@ -1026,3 +1026,20 @@ def test_vectors_that_do_not_fit():
         col("v").list.dot([float("nan"), 1])
     with pytest.raises(gpuframe.QueryError, match="2 elements"):
         left.select(col("v").list.dot([1]))
+
+
+def test_grouping_sets():
+    lazy = gpuframe.from_columns({"k": [1, 2, 1], "n": [1, 2, 0], "x": [7, 8, 9]}, device="host").with_columns(n=gpuframe.when(col("n") > 0).then(col("n")).otherwise(None))
+    total = [col("x").sum(), gpuframe.grouping_id().alias("level")]
+    by = lambda frame, *columns: run(frame.sort("level", "k", *columns, nulls_last=True))
+    keys = [{"k": 1, "n": 1, "x": 7, "level": 0}, {"k": 1, "n": None, "x": 9, "level": 0}, {"k": 2, "n": 2, "x": 8, "level": 0}]
+    halves = [{"k": 1, "n": None, "x": 16, "level": 1}, {"k": 2, "n": None, "x": 8, "level": 1}]
+    numbers = [{"k": None, "n": 1, "x": 7, "level": 2}, {"k": None, "n": 2, "x": 8, "level": 2}, {"k": None, "n": None, "x": 9, "level": 2}]
+    everything = {"k": None, "n": None, "x": 24, "level": 3}
+    assert by(lazy.rollup("k", "n").agg(*total), "n") == [*keys, *halves, everything]
+    assert by(lazy.cube(col("k"), "n").agg(*total), "n") == [*keys, *halves, *numbers, everything]
+    assert by(lazy.grouping_sets(["k", "n"], "n").agg(*total), "n") == [*keys, *numbers]
+    assert by(lazy.collect().rollup("k").agg(x=col("x").sum(), level=gpuframe.grouping_id("k")).lazy()) == [
+        {"k": 1, "x": 16, "level": 0}, {"k": 2, "x": 8, "level": 0}, {"k": None, "x": 24, "level": 1}]
+    with pytest.raises(gpuframe.QueryError, match="which is no key of the groups"):
+        lazy.rollup("k").agg(gpuframe.grouping_id("n")).collect()

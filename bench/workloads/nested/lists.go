@@ -62,14 +62,14 @@ where len(tags) > 1`,
 	{
 		Name: "orders by their set of tags",
 		SQL: `
-select array_to_string(list_sort(list_distinct(tags)), '+') as tags, count(*) as n
+select list_sort(list_distinct(tags)) as tags, count(*) as n
 from orders
 where len(tags) > 0
 group by 1`,
 		Go: func(t question.Tables) gpuframe.Query {
 			return t["orders"].
 				Filter(tags.ListLength().Gt(0)).
-				GroupBy(tags.ListUnique().ListSort().ListJoin("+")).Agg(gpuframe.Count().As("n"))
+				GroupBy(tags.ListUnique().ListSort()).Agg(gpuframe.Count().As("n"))
 		},
 	},
 	{

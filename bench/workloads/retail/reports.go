@@ -50,7 +50,7 @@ from sales join items using (item)
 group by rollup (category, class)`,
 		Go: func(t question.Tables) gpuframe.Query {
 			sold := t["sales"].Join(t["items"], gpuframe.Inner, "item")
-			return groupingSets(sold, [][]string{{"category", "class"}, {"category"}, {}}, profit.Sum(), paid.Sum().As("revenue"))
+			return sold.Rollup("category", "class").Agg(profit.Sum(), paid.Sum().As("revenue"))
 		},
 	},
 	{
@@ -61,10 +61,7 @@ from sales join stores using (store) join days using (day)
 group by cube (city, weekday)`,
 		Go: func(t question.Tables) gpuframe.Query {
 			sold := t["sales"].Join(t["stores"], gpuframe.Inner, "store").Join(t["days"], gpuframe.Inner, "day")
-			sets := [][]string{{"city", "weekday"}, {"city"}, {"weekday"}, {}}
-			level := gpuframe.If(gpuframe.Col("city").IsNull(), 2, 0).Add(gpuframe.If(weekday.IsNull(), 1, 0)).As("level")
-			return groupingSets(sold, sets, paid.Sum().As("revenue"), buyer.CountDistinct().As("n")).
-				Select("city", "weekday", level, "revenue", "n")
+			return sold.Cube("city", "weekday").Agg(gpuframe.GroupingID().As("level"), paid.Sum().As("revenue"), buyer.CountDistinct().As("n"))
 		},
 	},
 	{
@@ -228,7 +225,7 @@ group by rollup (channel)`,
 				return t[table].Filter(recent).Select(gpuframe.Lit(channel).As("channel"), gpuframe.LitOf(money, 0).Add(gain).As("revenue"), gpuframe.LitOf(money, 0).Add(loss).As("lost"))
 			}
 			moves := part("sales", "store", paid, 0).Union(part("returns", "store", 0, amount), part("web", "web", paid, 0))
-			return groupingSets(moves, [][]string{{"channel"}, {}}, revenue.Sum(), gpuframe.Col("lost").Sum())
+			return moves.Rollup("channel").Agg(revenue.Sum(), gpuframe.Col("lost").Sum())
 		},
 	},
 }

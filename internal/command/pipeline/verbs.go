@@ -88,7 +88,7 @@ func (p *parser) slice(s *step) {
 }
 
 func (p *parser) group(s *step) {
-	expressions("keys", (*parser).item)(p, s)
+	p.groupKeys(s)
 	if p.acceptWords("drop", "nulls") {
 		s.object["drop_nulls"] = true
 	}
@@ -100,6 +100,40 @@ func (p *parser) group(s *step) {
 	default:
 		p.unexpected(`an operator, "," or "agg" with the values of each group`)
 	}
+}
+
+// groupKeys reads the keys of groups: a list, also in parentheses after "rollup" or "cube", or lists of columns in
+// parentheses after "sets".
+func (p *parser) groupKeys(s *step) {
+	kind := p.peek()
+	if kind.kind != word || !p.tokens[min(p.at+1, len(p.tokens)-1)].matches("(") {
+		kind.value = ""
+	}
+	switch kind.value {
+	case "rollup", "cube":
+		s.object["grouping"] = p.next().value
+		p.expect("(")
+		expressions("keys", (*parser).item)(p, s)
+	case "sets":
+		p.next()
+		p.expect("(")
+		s.object["sets"] = list(p, func(p *parser) any { return p.groupingSet(s) })
+	default:
+		expressions("keys", (*parser).item)(p, s)
+		return
+	}
+	p.expectOr(")", `an operator, "," or ")"`)
+}
+
+// groupingSet reads names of columns in parentheses, or none.
+func (p *parser) groupingSet(s *step) []any {
+	p.expect("(")
+	columns := []any{}
+	if !p.peek().matches(")") {
+		columns = s.columns(list(p, (*parser).name))
+	}
+	p.expect(")")
+	return columns
 }
 
 // agg reads the values of groups, or of all rows.

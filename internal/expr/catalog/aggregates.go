@@ -12,12 +12,18 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	{Operands: "rows", Result: "int64", Null: "never", Functions: []Function{
 		{Name: "count_rows", Go: "Count", Aliases: []string{"count"}, Free: true, Aggregation: "count", CountsRows: true, Merge: "sum", Doc: "Count is the number of rows.", Example: "count()", Python: "count_rows"},
 	}},
+	{Operands: "keys of groups", Result: "int64", Null: "never", Functions: []Function{
+		{Name: "grouping_id", Go: "GroupingID", Kind: Composed, Aliases: []string{"grouping"}, Free: true, Parameters: params{{Name: "keys", Type: Expressions, Optional: true}}, Body: "groupingID(unpack(keys))", Example: "grouping_id(city, day)",
+			Doc: "GroupingID tells the rows of the sets of [Query.Rollup], [Query.Cube] and [Query.GroupingSets] apart: it has a bit for each of some keys, of the first one the highest, " +
+				"which is 1 if the group is not by the key. Without arguments it has the bits of all keys. It is 0 for all groups of [Query.GroupBy], and an error outside of Agg.",
+			Python: "grouping_id"},
+	}},
 	{Operands: "any", Result: "int64", Null: "never", Functions: []Function{
 		{Name: "count", Aggregation: "count_values", CountsRows: true, Merge: "sum", Doc: "Count is the number of values that are not null.",
 			Python: "count()", PythonDoc: "The number of values that are not null."},
 		{Name: "null_count", CountsRows: true, Doc: "NullCount is the number of nulls.", Python: "null_count()", PythonDoc: "The number of nulls."},
 	}},
-	{Operands: scalars, Result: "int64", Null: "never", Functions: []Function{
+	{Operands: scalars + "; structs and lists of these", Result: "int64", Null: "never", Functions: []Function{
 		{Name: "count_distinct", Parameters: params{{Name: "others", Type: Expressions, Optional: true}}, CountsRows: true, Example: "count_distinct(origin)", Python: "n_unique",
 			Doc: "CountDistinct is the number of distinct values or, with other expressions, of distinct combinations of values. Nulls are not counted."},
 	}},
@@ -52,7 +58,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	{Operands: "any", Result: "the same", Null: "no values", Functions: []Function{
 		{Name: "any_value", Order: TieOrder, Doc: "AnyValue is one of the values that are not null, the same in every run."},
 	}},
-	{Operands: scalars, Result: "the same", Null: "no values", Functions: []Function{
+	{Operands: scalars + "; structs and lists of these", Result: "the same", Null: "no values", Functions: []Function{
 		{Name: "mode", Order: TieOrder, Doc: "Mode is the most frequent value.", Python: "mode()", PythonDoc: "The most frequent value. Unlike in Polars it is one value."},
 	}},
 	{Operands: "numbers, decimals", Result: "float64", Null: "no values", Functions: []Function{
@@ -115,7 +121,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	{Operands: scalars, Result: "list", Null: "never", Functions: []Function{
 		{Name: "approx_top_k", Kind: Composed, Parameters: withN, Body: "e.approxTopK(n)", Example: "approx_top_k(origin, 3)",
 			Doc: "ApproxTopK is the list of about the n most frequent values, the most frequent one first and equally frequent ones in the order of their first rows. n is 1 to 1,000,000. " +
-				"A value that occurs in more than 1 of 1,536 rows is considered, or in more than 1 of 3 n.",
+				"In groups it is exact: the values are grouped too. In windows a value that occurs in more than 1 of 1,536 rows is considered, or in more than 1 of 3 n.",
 			Python: "approx_top_k(n: int)", PythonDoc: "The list of about the n most frequent values, the most frequent one first. Polars has none."},
 	}},
 	{Operands: "integers, bools, times, strings", Result: "binary", Null: "never", Functions: []Function{
@@ -203,5 +209,8 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 var planned = []Function{
 	{Aggregation: "arg_min", Kind: Aggregated, Parameters: params{{Name: "e"}}, Order: TieOrder},
 	{Aggregation: "arg_max", Kind: Aggregated, Parameters: params{{Name: "e"}}, Order: TieOrder},
+	{Aggregation: "frequent_values", Kind: Aggregated, Parameters: params{{Name: "e"}, {Name: "n", Type: Whole}}},
+	{Aggregation: "distinct_values", Kind: Aggregated, Parameters: params{{Name: "e"}}},
+	{Aggregation: "distinct_counts", Kind: Aggregated, Parameters: params{{Name: "e"}}},
 	{Aggregation: "exponential_mean_by", Kind: Window, Parameters: params{{Name: "e"}, {Name: "by"}, {Name: "half_life", Type: Literal}}, Order: RowOrder},
 }

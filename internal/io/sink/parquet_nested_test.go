@@ -3,6 +3,7 @@ package sink_test
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -31,6 +32,9 @@ var nestedLeaves = []arrow.DataType{
 	&arrow.Decimal128Type{Precision: 38, Scale: 2}, &arrow.FixedSizeBinaryType{ByteWidth: 5},
 }
 
+// deepest is the number of types around the values of a column.
+const deepest = 4
+
 // drawNestedType draws a type with up to depth lists, maps and structs around values. Parts may have no nulls if required is true.
 func drawNestedType(r *rapid.T, depth int, required bool) arrow.DataType {
 	kind := rapid.IntRange(0, 3).Draw(r, "kind")
@@ -42,7 +46,12 @@ func drawNestedType(r *rapid.T, depth int, required bool) arrow.DataType {
 	}
 	switch kind {
 	case 1:
-		return arrow.ListOf(drawNestedType(r, depth-1, required))
+		elements := drawNestedType(r, depth-1, required)
+		// arrow-go panics when it writes some of them; a GPU refuses those without nulls in structs that are null.
+		if required && depth == deepest && rapid.IntRange(0, 2).Draw(r, "fixed size") == 0 {
+			return arrow.FixedSizeListOf(rapid.Int32Range(1, 3).Draw(r, "elements"), elements)
+		}
+		return arrow.ListOf(elements)
 	case 2:
 		value := part("value")
 		m := arrow.MapOf(rapid.SampledFrom(nestedLeaves).Draw(r, "keys"), value.Type)
@@ -77,7 +86,7 @@ func drawNestedTable(r *rapid.T, required bool) arrow.Record {
 	var fields []arrow.Field
 	var columns []arrow.Array
 	for i := range rapid.IntRange(1, 3).Draw(r, "columns") {
-		field := arrow.Field{Name: fmt.Sprintf("c%d", i), Type: drawNestedType(r, 4, required), Nullable: !required || rapid.Bool().Draw(r, "nullable")}
+		field := arrow.Field{Name: fmt.Sprintf("c%d", i), Type: drawNestedType(r, deepest, required), Nullable: !required || rapid.Bool().Draw(r, "nullable")}
 		g.Nulls = rapid.SampledFrom([]arraytest.Nulls{arraytest.NoneNull, arraytest.SomeNull, arraytest.SomeNull, arraytest.AllNull}).Draw(r, "nulls")
 		g.Sliced = rapid.Bool().Draw(r, "sliced")
 		fields = append(fields, field)
@@ -109,9 +118,15 @@ func TestRandomNestedParquet(t *testing.T) {
 			data := written(r, m, record, drawParquetOptions(r, record.NumRows(), names), rapid.SampledFrom([]int64{1 << 20, 7, 64}).Draw(r, "rows of a table"))
 			s, err := source.ParquetReaderAt("data", bytes.NewReader(data), int64(len(data)))
 			require.NoError(r, err)
-			back, theirs := whole(r, m, s), readByArrow(r, data)
+			back := whole(r, m, s)
 			for i, field := range record.Schema().Fields() {
 				requireSame(r, record.Column(i), back.Column(i), field.Type.String())
+			}
+			if strings.Contains(record.Schema().String(), "fixed_size_list") {
+				return // arrow-go panics when it reads nulls of them
+			}
+			theirs := readByArrow(r, data)
+			for i, field := range record.Schema().Fields() {
 				requireSame(r, record.Column(i), theirs.Column(i), "arrow-go: "+field.Type.String())
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -31,6 +32,7 @@ func areAggregates(list []Expr) bool {
 // a problem; then there may be no expressions.
 func (b *binder) lower(input plan.Node, list ...Expr) (n plan.Node, values []expr.Expr, ok bool) {
 	ok = b.proper(list)
+	list = listForms(list)
 	n, list, fits := b.calls(input, list)
 	if !fits {
 		return input, nil, false
@@ -65,6 +67,10 @@ func (b *binder) windows(n plan.Node, functions []*dividedFunction) (widened pla
 	slices.SortStableFunc(functions, func(f, g *dividedFunction) int { return g.depth - f.depth })
 	var groups [][]*dividedFunction
 	for _, f := range functions {
+		if f.Aggregation.Function == groupingID {
+			b.report(fmt.Errorf("grouping_id is of groups: use it in Agg, without Over: %w", device.ErrInvalidValue))
+			return n, false
+		}
 		if err := checkOrder(f.RowsFunction); err != nil && !f.windowed {
 			b.report(err)
 			return n, false
@@ -144,9 +150,13 @@ func columnsOf(list []plan.Aggregation, keys []expr.Expr) (columns []string) {
 	return columns
 }
 
-// aggregate groups rows by keys and makes columns of expressions on keys and aggregates.
-func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan.GroupOptions) plan.Node {
+// aggregate groups rows by keys, or by sets of them, and makes columns of expressions on keys and aggregates.
+func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, sets GroupingSets, options plan.GroupOptions) plan.Node {
 	ok := b.proper(list)
+	if err := sets.Check(len(groupKeys)); err != nil {
+		b.report(err)
+		ok = false
+	}
 	n, called, fits := b.calls(input, slices.Concat(groupKeys, list))
 	if !fits {
 		b.lost(list)
@@ -164,7 +174,7 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 		outer[name] = true
 	}
 	var aggregations []plan.Aggregation
-	var aggregates []RowsFunction
+	grouping := setGrouping{binder: b, input: n, keys: keys, sets: sets, options: options}
 	for _, f := range functions {
 		if err := checkOrder(f.RowsFunction); err != nil {
 			b.report(err)
@@ -179,8 +189,13 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 		case f.ofAggregate():
 			b.reportNested(f)
 			ok = false
+		case f.Aggregation.Function == groupingID:
+			ok = grouping.addID(f) && ok
+		case f.form != nil && (fits || len(f.inner) == 0):
+			grouping.aggregates = append(grouping.aggregates, f.RowsFunction)
+			ok = b.checkFrequency(n, f.Aggregation, f.form) && ok
 		case fits || len(f.inner) == 0:
-			aggregations, aggregates = append(aggregations, f.Aggregation), append(aggregates, f.RowsFunction)
+			aggregations, grouping.aggregates = append(aggregations, f.Aggregation), append(grouping.aggregates, f.RowsFunction)
 			ok = b.areKeys(n, f.keys.All()) && ok
 		}
 	}
@@ -195,7 +210,7 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 		b.lost(list)
 		return nil
 	}
-	grouped, err := groups(n, keys, aggregates, options)
+	grouped, err := grouping.node()
 	if err != nil {
 		b.reportUnless(plan.ReadableError(err), columnsOf(aggregations, keys))
 		return nil

@@ -16,7 +16,7 @@ func InOrder(e expr.Expr, order []Order) expr.Expr {
 	exec.UseJoins() // aggregates of several orders
 	exec.UseTop()
 	exec.UseWindows()
-	return EachFunction(e, func(f *RowsFunction) {
+	return EachFunction(ofLists(e), func(f *RowsFunction) {
 		f.keys.Order = nil
 		for _, o := range order {
 			f.keys.Order = append(f.keys.Order, plan.SortKey{Value: o.Key.Named(), Descending: o.Descending, NullsFirst: o.NullsFirst})
@@ -64,9 +64,31 @@ func checkOrder(f RowsFunction) error {
 	return nil
 }
 
-// groups groups rows by keys. Aggregates of each order have groups of sorted rows, which are joined by the keys.
+// groups groups rows by keys. Aggregates of each order have groups of sorted rows, and functions of frequencies groups
+// of the groups by the values, which are joined by the keys.
 func groups(input plan.Node, keys []expr.Expr, functions []RowsFunction, options plan.GroupOptions) (plan.Node, error) {
+	tables, others := divideFrequencies(functions)
 	var joined plan.Node
+	var err error
+	if len(others) > 0 || len(tables) == 0 {
+		if joined, err = groupsOfOrders(input, keys, others, options); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range tables {
+		lists, err := t.node(input, keys, options)
+		if err != nil {
+			return nil, err
+		}
+		if joined, err = withGroups(joined, lists, keys); err != nil {
+			return nil, err
+		}
+	}
+	return joined, nil
+}
+
+// groupsOfOrders groups rows by keys, and sorts them for the aggregates of each order.
+func groupsOfOrders(input plan.Node, keys []expr.Expr, functions []RowsFunction, options plan.GroupOptions) (joined plan.Node, err error) {
 	for _, part := range byOrder(functions) {
 		rows := input
 		if len(part.order) > 0 {
@@ -80,20 +102,24 @@ func groups(input plan.Node, keys []expr.Expr, functions []RowsFunction, options
 		if err != nil {
 			return nil, err
 		}
-		if joined == nil {
-			joined = grouped
-			continue
-		}
-		how := plan.JoinOptions{Kind: join.Cross}
-		if len(keys) > 0 {
-			how = plan.JoinOptions{Kind: join.Left, NullsEqual: true}
-		}
-		for _, k := range keys {
-			how.Keys = append(how.Keys, plan.JoinKey{Left: expr.Col(k.Name()), Right: expr.Col(k.Name())})
-		}
-		if joined, err = node(plan.NewJoin(joined, grouped, how)); err != nil {
+		if joined, err = withGroups(joined, grouped, keys); err != nil {
 			return nil, err
 		}
 	}
 	return joined, nil
+}
+
+// withGroups adds the columns of other groups by the same keys. There may be no groups before.
+func withGroups(groups, others plan.Node, keys []expr.Expr) (plan.Node, error) {
+	if groups == nil {
+		return others, nil
+	}
+	how := plan.JoinOptions{Kind: join.Cross}
+	if len(keys) > 0 {
+		how = plan.JoinOptions{Kind: join.Left, NullsEqual: true}
+	}
+	for _, k := range keys {
+		how.Keys = append(how.Keys, plan.JoinKey{Left: expr.Col(k.Name()), Right: expr.Col(k.Name())})
+	}
+	return node(plan.NewJoin(groups, others, how))
 }

@@ -60,7 +60,8 @@ func (b *binder) resample(input plan.Node, at expr.Expr, keys []Expr, windows wi
 		b.report(plan.ReadableError(err))
 		return nil
 	}
-	grouped := b.aggregate(known, keys, list, plan.GroupOptions{})
+	list = listForms(list)
+	grouped := b.aggregate(known, keys, list, nil, plan.GroupOptions{})
 	if grouped == nil {
 		return nil
 	}

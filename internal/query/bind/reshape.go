@@ -53,15 +53,15 @@ func (b *binder) unpivot(input plan.Node, columns, keep []string) plan.Node {
 
 // Pivot makes a row for each group, with a column for each value of an expression. list are the
 // aggregates of the rows with one value.
-func Pivot(keys, list []Expr, options plan.GroupOptions) Verb {
-	return Verb{name: "Pivot", bind: onInput(func(b *binder, input plan.Node) plan.Node { return b.pivot(input, keys, list, options) })}
+func Pivot(keys, list []Expr, sets GroupingSets, options plan.GroupOptions) Verb {
+	return Verb{name: "Pivot", bind: onInput(func(b *binder, input plan.Node) plan.Node { return b.pivot(input, keys, list, sets, options) })}
 }
 
 // CrossTab is [Pivot] in the order of its only key.
 func CrossTab(key Expr, list []Expr) Verb {
 	exec.UseTop()
 	return Verb{name: "CrossTab", bind: onInput(func(b *binder, input plan.Node) plan.Node {
-		n := b.pivot(input, []Expr{key}, list, plan.GroupOptions{})
+		n := b.pivot(input, []Expr{key}, list, nil, plan.GroupOptions{})
 		if n == nil {
 			return nil
 		}
@@ -70,10 +70,10 @@ func CrossTab(key Expr, list []Expr) Verb {
 	})}
 }
 
-func (b *binder) pivot(input plan.Node, keys, list []Expr, options plan.GroupOptions) plan.Node {
+func (b *binder) pivot(input plan.Node, keys, list []Expr, sets GroupingSets, options plan.GroupOptions) plan.Node {
 	if len(list) == 0 {
 		b.report(fmt.Errorf("no value is given, expected one or more: %w", buffer.ErrSchema))
 		return nil
 	}
-	return b.aggregate(input, keys, list, options)
+	return b.aggregate(input, keys, listForms(list), sets, options)
 }

@@ -17,6 +17,8 @@ type RowsFunction struct {
 	Aggregation plan.Aggregation
 	// Inherits gives the functions without a window in its own values the window of Over.
 	Inherits bool
+	// form is set for functions of frequencies.
+	form *ListForm
 	// windowed is set by Over, which gives the keys. Without it the function is of the rows of a group,
 	// or of all rows.
 	windowed bool
@@ -136,6 +138,7 @@ func changing(change func(f *RowsFunction)) func(expr.Expr) (expr.Expr, bool) {
 // none, get the given one.
 func Over(e expr.Expr, keys plan.WindowKeys, frame plan.Frame) expr.Expr {
 	exec.UseWindows()
+	e = ofLists(e)
 	// The functions that inherit the window share operands.
 	var inherited *expr.Substitution
 	within := func(f *RowsFunction) {

@@ -128,6 +128,9 @@ func sameArgument(a, b any) bool {
 	case []string:
 		b, ok := b.([]string)
 		return ok && slices.Equal(a, b)
+	case GroupingSets:
+		b, ok := b.(GroupingSets)
+		return ok && (a == nil) == (b == nil) && slices.EqualFunc(a, b, slices.Equal[[]int])
 	case plan.GroupOptions:
 		b, ok := b.(plan.GroupOptions)
 		return ok && a.Same(b)

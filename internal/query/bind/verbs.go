@@ -35,7 +35,7 @@ func Require(condition Expr, failure error) Verb {
 func Select(list []Expr) Verb {
 	return Verb{"Select", arguments{list}, onInput(func(b *binder, input plan.Node) plan.Node {
 		if areAggregates(list) {
-			return b.aggregate(input, nil, list, plan.GroupOptions{})
+			return b.aggregate(input, nil, list, nil, plan.GroupOptions{})
 		}
 		return b.project(input, nil, list)
 	})}
@@ -136,9 +136,9 @@ func DropNulls(columns []string) Verb {
 	})}
 }
 
-// Aggregate makes a row for each group, of expressions of aggregates.
-func Aggregate(keys, list []Expr, options plan.GroupOptions) Verb {
-	return Verb{"Agg", arguments{keys, list, options}, onInput(func(b *binder, input plan.Node) plan.Node { return b.aggregate(input, keys, list, options) })}
+// Aggregate makes a row for each group of each set of keys, of expressions of aggregates.
+func Aggregate(keys, list []Expr, sets GroupingSets, options plan.GroupOptions) Verb {
+	return Verb{"Agg", arguments{keys, list, sets, options}, onInput(func(b *binder, input plan.Node) plan.Node { return b.aggregate(input, keys, list, sets, options) })}
 }
 
 // Explode makes a row of each element of the lists in columns, for a verb with a name.

@@ -102,8 +102,9 @@ type held struct {
 	schema *arrow.Schema
 	first  *buffer.Buffer
 	tables []heldTable
-	// bytes is the size of all tables that were added.
+	// bytes is the size of all tables that were added, rows the number of rows of those that can move.
 	bytes uint64
+	rows  int64
 }
 
 // heldTable is a [spill.Table], or a table that does not move.
@@ -181,11 +182,11 @@ func (h *held) movable(ctx context.Context, table *buffer.Buffer) error {
 	kept, err := spiller.Add(table)
 	switch {
 	case err == nil:
-		h.tables = append(h.tables, kept)
+		h.tables, h.rows = append(h.tables, kept), h.rows+rows
 		return nil
 	case errors.Is(err, spill.ErrOtherManager):
 		// For example tables of the engine, in the query of a tenant.
-		h.tables = append(h.tables, fixed{table})
+		h.tables, h.rows = append(h.tables, fixed{table}), h.rows+rows
 		return nil
 	}
 	return errors.Join(err, table.Release())

@@ -37,8 +37,8 @@
 //	require     condition; message: the run ends with a [RequirementError] if a row does not meet the condition
 //	drop        columns
 //	rename      columns (pairs of the old and the new name)
-//	group       keys, aggregates, drop_nulls
-//	pivot       keys, on, values (literals), aggregate, drop_nulls
+//	group       keys, grouping (keys, rollup or cube) or sets (lists of columns), aggregates, drop_nulls
+//	pivot       keys, grouping or sets, on, values (literals), aggregate, drop_nulls
 //	unpivot     columns, keep
 //	join        two inputs; kind, keys, on (objects with left and right), where, nulls_equal, suffix
 //	as_of       two inputs; on (left and right), by (objects with left and right), direction, not_equal,

@@ -348,6 +348,7 @@ func catalogued() map[string]function {
 		"map_get":           {1, 1, func(o *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].MapGet(o.member("key").scalar()) }},
 		"struct":            {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Struct(expressions(a[0:])...) }},
 		"count_rows":        {0, 0, func(_ *object, _ []gpuframe.Expr) gpuframe.Expr { return gpuframe.Count() }},
+		"grouping_id":       {0, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.GroupingID(expressions(a[0:])...) }},
 		"count":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Count() }},
 		"null_count":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].NullCount() }},
 		"count_distinct":    {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountDistinct(expressions(a[1:])...) }},

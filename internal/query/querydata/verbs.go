@@ -249,9 +249,20 @@ func rename(o *object, q gpuframe.Query) gpuframe.Query {
 	return q
 }
 
-// grouped divides the rows by the members keys and drop_nulls.
+// grouped divides the rows by the members keys, grouping, sets and drop_nulls.
 func grouped(o *object, q gpuframe.Query) gpuframe.Grouped {
-	g := q.GroupBy(expressions(o.member("keys").expressionList()))
+	keys := expressions(o.member("keys").expressionList())
+	g := choice(o.member("grouping"), "kind of grouping", groupings)(q, keys)
+	if sets := o.member("sets"); !sets.missing() {
+		var columns [][]string
+		for _, set := range sets.list() {
+			columns = append(columns, set.texts())
+		}
+		if len(keys) > 0 {
+			sets.expected("no keys, which sets have")
+		}
+		g = q.GroupingSets(columns...)
+	}
 	if o.member("drop_nulls").flag() {
 		g = g.DropNulls()
 	}
@@ -288,6 +299,11 @@ func (v value) orderings() []gpuframe.Ordering {
 		list = append(list, key)
 	}
 	return list
+}
+
+// groupings divide rows by keys.
+var groupings = []named[func(q gpuframe.Query, keys ...gpuframe.Key) gpuframe.Grouped]{
+	{"keys", gpuframe.Query.GroupBy}, {"rollup", gpuframe.Query.Rollup}, {"cube", gpuframe.Query.Cube},
 }
 
 // kinds are the kinds of joins, directions those of as-of joins. A member that is missing is

@@ -68,6 +68,8 @@ func eachLeaf(t arrow.DataType, nullable bool, above []step, f func(path []step,
 		eachLeaf(t.Elem(), false, with(step{kind: stepList}), f)
 	case *arrow.ListType:
 		eachLeaf(t.Elem(), true, with(step{kind: stepList}), f)
+	case *arrow.FixedSizeListType:
+		eachLeaf(t.Elem(), true, with(step{kind: stepList}), f)
 	default:
 		f(with(step{kind: stepValues}), t)
 	}

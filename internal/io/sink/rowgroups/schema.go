@@ -59,8 +59,8 @@ func fieldNode(field arrow.Field, id FieldID) (schema.Node, error) {
 			return nil, err
 		}
 		return schema.NewGroupNode(field.Name, repetition, fields, id.number())
-	case *arrow.ListType:
-		element, err := fieldNode(arrow.Field{Name: "element", Type: t.Elem(), Nullable: true}, member(id.Members, 0))
+	case *arrow.ListType, *arrow.FixedSizeListType:
+		element, err := fieldNode(arrow.Field{Name: "element", Type: t.(arrow.ListLikeType).Elem(), Nullable: true}, member(id.Members, 0))
 		if err != nil {
 			return nil, err
 		}
