@@ -125,7 +125,7 @@ func (b *Batches) rightColumns(ctx context.Context, pairs *buffer.Buffer, o Join
 	var parts []*buffer.Buffer
 	first := int64(0)
 	err := b.Each(ctx, func(table *buffer.Buffer) error {
-		part, err := o.pairsOf(ctx, pairs, table, first, options)
+		part, err := o.pairsOf(ctx, pairs, table, first, len(parts) == 0, options)
 		first += table.Capacity()
 		if err == nil {
 			parts = append(parts, part)
@@ -144,11 +144,11 @@ func (b *Batches) rightColumns(ctx context.Context, pairs *buffer.Buffer, o Join
 }
 
 // pairsOf returns the places of the pairs with rows of one batch, and its columns. Pairs without a row are those of the
-// first batch.
-func (o *JoinOptions) pairsOf(ctx context.Context, pairs, table *buffer.Buffer, first int64, options kernels.Options) (*buffer.Buffer, error) {
+// first batch, which may be empty.
+func (o *JoinOptions) pairsOf(ctx context.Context, pairs, table *buffer.Buffer, first int64, isFirst bool, options kernels.Options) (*buffer.Buffer, error) {
 	row := expr.Col(rightRow)
 	condition := row.Ge(expr.Lit(first)).And(row.Lt(expr.Lit(first + table.Capacity())))
-	if first == 0 {
+	if isFirst {
 		condition = condition.Or(row.IsNull())
 	}
 	filtered, err := selection.Filter(ctx, pairs, condition, options)

@@ -43,6 +43,13 @@ func TestBatches(t *testing.T) {
 			whole, err := rows.Join(t.Context(), table, o)
 			require.NoError(t, err)
 			parts := slicesOf(t, table, random)
+			if i%3 == 0 {
+				for range 2 {
+					none, err := table.Slice(0, 0)
+					require.NoError(t, err)
+					parts = append([]*buffer.Buffer{none}, parts...)
+				}
+			}
 			b := Batches{Schema: table.Schema(), Rows: table.Capacity(), Each: func(_ context.Context, f func(*buffer.Buffer) error) error {
 				for _, part := range parts {
 					if err := f(part); err != nil {
