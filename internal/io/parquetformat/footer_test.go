@@ -215,3 +215,12 @@ func FuzzRead(f *testing.F) {
 		require.Equal(t, first.CreatedBy, again.CreatedBy)
 	})
 }
+
+// Without its package, the error of Brotli names what to import.
+func TestMissingLibrary(t *testing.T) {
+	_, err := parquetformat.LibraryOf(parquetformat.Brotli)
+	require.ErrorIs(t, err, parquetformat.ErrCodec)
+	require.ErrorContains(t, err, `import _ "github.com/gpuframe/gpuframe/compression/brotli"`)
+	_, err = parquetformat.LibraryOf(parquetformat.LZO)
+	require.ErrorIs(t, err, parquetformat.ErrCodec)
+}
