@@ -11,7 +11,7 @@ GPUFRAME := build/libgpuframe.so
 SMALL    := build/small/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy api-check api-record release stranger portable race race-part race-kernels full nocgo memcheck examples handover command small-command wheel small-wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry objectstore lake cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes site data clean
+.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy api-check api-record release stranger portable race race-part race-kernels full nocgo memcheck examples handover command small-command wheel small-wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry objectstore lake cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes site site-check data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -158,6 +158,10 @@ site: ## build/site: the documents as a site, with its links checked
 	@command -v mkdocs >/dev/null || { echo "site: there is no mkdocs here: apt-get install mkdocs" >&2; exit 3; }
 	mkdocs build --quiet --clean --config-file scripts/site/mkdocs.yml
 	python3 scripts/site/links.py build/site
+
+site-check:
+	@if command -v mkdocs >/dev/null; then $(MAKE) --no-print-directory site; \
+	else echo "site-check: there is no mkdocs here, the site is not built"; fi
 
 command: ## build/gpuframe: the command line, with all stores of objects and formats of tables
 	$(GO) -C distribution build -ldflags='-s -w' -o $(CURDIR)/build/gpuframe ./cmd/gpuframe

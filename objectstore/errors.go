@@ -2,11 +2,11 @@ package objectstore
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,9 +153,20 @@ func TransportError(ctx context.Context, err error) error {
 	if errors.Is(err, ErrResponse) { // of a check of redirects
 		return err
 	}
-	var certificate *tls.CertificateVerificationError
-	if errors.As(err, &certificate) {
+	if refusesCertificate(err) {
 		return fmt.Errorf("%w: %w", err, ErrResponse)
 	}
 	return fmt.Errorf("%w: %w", err, ErrUnavailable)
+}
+
+// refusesCertificate reports whether the chain of an error has that of package crypto/tls about a certificate. The type is known
+// by its name: with its package, each program with a query would get half a megabyte of cryptography, whether it has a store or not.
+func refusesCertificate(err error) bool {
+	if err == nil || fmt.Sprintf("%T", err) == "*tls.CertificateVerificationError" {
+		return err != nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return slices.ContainsFunc(joined.Unwrap(), refusesCertificate)
+	}
+	return refusesCertificate(errors.Unwrap(err))
 }

@@ -2,6 +2,7 @@ package objectstore_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -100,6 +101,10 @@ func TestErrors(t *testing.T) {
 	transport := objectstore.TransportError(t.Context(), &url.Error{Op: "Get", URL: "https://host/a?sig=secret", Err: errors.New("connection reset")})
 	require.ErrorIs(t, transport, objectstore.ErrUnavailable)
 	assert.NotContains(t, transport.Error(), "secret")
+	refused := fmt.Errorf("%w: %w", errors.New("handshake"), &tls.CertificateVerificationError{Err: errors.New("of another host")})
+	transport = objectstore.TransportError(t.Context(), &url.Error{Op: "Get", URL: "https://host/a", Err: refused})
+	require.ErrorIs(t, transport, objectstore.ErrResponse)
+	require.NotErrorIs(t, transport, objectstore.ErrUnavailable)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	require.ErrorIs(t, objectstore.TransportError(ctx, errors.New("closed")), context.Canceled)

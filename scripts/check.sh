@@ -53,6 +53,7 @@ for name in $stages; do
         stage full PACKAGES="$(list $part)"
         ;;
     race-kernels) stage race-kernels ;;
+    site) stage site-check ;;
     *) stage "$name" ;;
     esac
 done

@@ -10,9 +10,9 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
@@ -88,17 +88,18 @@ func write(values arrow.Array, page int64, properties []parquet.WriterProperty) 
 	if err := writer.Close(); err != nil {
 		return nil, about, err
 	}
-	reader, err := file.NewParquetReader(bytes.NewReader(to.Bytes()))
+	data := to.Bytes()
+	tail, err := parquetformat.ReadTail(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, about, err
 	}
-	m, column := reader.MetaData().GetRowGroups()[0].GetColumns()[0].MetaData, reader.MetaData().Schema.Column(0)
-	start := m.GetDataPageOffset()
-	if m.IsSetDictionaryPageOffset() {
-		start = min(start, m.GetDictionaryPageOffset())
+	footer, err := parquetformat.Read(tail)
+	if err != nil {
+		return nil, about, err
 	}
-	return to.Bytes()[start : start+m.GetTotalCompressedSize()], pages.Flat{
-		Column:   pages.Column{Codec: compress.Compression(m.GetCodec()), Values: m.GetNumValues(), MaxDefinition: column.MaxDefinitionLevel()},
-		Physical: column.PhysicalType(), Width: column.TypeLength(), Type: values.DataType(),
+	m, column := &footer.Groups[0].Chunks[0], footer.Schema.Columns[0]
+	return data[m.Start() : m.Start()+m.Compressed], pages.Flat{
+		Column:   pages.Column{Codec: m.Codec, Values: m.Values, MaxDefinition: column.MaxDefinition},
+		Physical: column.Physical, Width: column.Length, Type: values.DataType(),
 	}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpuframe/gpuframe"
+	_ "github.com/gpuframe/gpuframe/compression/brotli" // Parquet files of it
 	"github.com/gpuframe/gpuframe/internal/text/apiterms"
 	_ "github.com/gpuframe/gpuframe/objectstore/https" // URLs of web servers
 )

@@ -32,4 +32,8 @@
 // with every version of Python.
 package libgpuframe
 
-import _ "github.com/gpuframe/gpuframe/objectstore/https" // queries on URLs of web servers
+import (
+	_ "github.com/gpuframe/gpuframe/compression/brotli"    // Parquet files of it
+	_ "github.com/gpuframe/gpuframe/internal/io/lz4blocks" // files of tables that arrow-go reads
+	_ "github.com/gpuframe/gpuframe/objectstore/https"     // queries on URLs of web servers
+)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	_ "github.com/gpuframe/gpuframe/compression/brotli"
 	"github.com/gpuframe/gpuframe/internal/io/sink"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"

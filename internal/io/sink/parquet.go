@@ -13,14 +13,13 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
-	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/sink/rowgroups"
-	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -52,9 +51,9 @@ type ParquetOptions struct {
 // its indices, few enough for readers to decode several row groups in parallel.
 const defaultGroupRows = 1 << 20
 
-var codecs = map[string]compress.Compression{
-	"": compress.Codecs.Snappy, "snappy": compress.Codecs.Snappy, "zstd": compress.Codecs.Zstd,
-	"gzip": compress.Codecs.Gzip, "brotli": compress.Codecs.Brotli, "lz4_raw": pages.LZ4Raw, "none": compress.Codecs.Uncompressed,
+var codecs = map[string]parquetformat.Codec{
+	"": parquetformat.Snappy, "snappy": parquetformat.Snappy, "zstd": parquetformat.Zstd,
+	"gzip": parquetformat.Gzip, "brotli": parquetformat.Brotli, "lz4_raw": parquetformat.LZ4Raw, "none": parquetformat.Uncompressed,
 }
 
 // mostLevels are the greatest levels of codecs.
@@ -316,7 +315,7 @@ func (e *parquetEncoder) drop() {
 
 // unsupported adds the condition ErrUnsupported to an error about a type.
 func unsupported(err error) error {
-	if errors.Is(err, arrow.ErrNotImplemented) || errors.Is(err, arrow.ErrInvalid) || errors.Is(err, rowgroups.ErrValue) {
+	if errors.Is(err, arrow.ErrNotImplemented) || errors.Is(err, arrow.ErrInvalid) || errors.Is(err, rowgroups.ErrValue) || errors.Is(err, parquetformat.ErrCodec) {
 		return fmt.Errorf("%w: %w", err, ErrUnsupported)
 	}
 	return err

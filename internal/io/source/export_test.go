@@ -30,7 +30,7 @@ func Lacks(ctx context.Context, s Source, rowGroup int, condition expr.Expr) (di
 }
 
 func rowGroup0(file *parquetFile, footer *footer, index int) rowGroup {
-	return rowGroup{file: file, footer: footer, index: index, rows: footer.metadata.GetRowGroups()[index].GetNumRows()}
+	return rowGroup{file: file, footer: footer, index: index, rows: footer.metadata.Groups[index].Rows}
 }
 
 // SetLeastEncodedRows sets the least number of rows of a record with dictionaries. Call restore

@@ -12,6 +12,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
 
 // A row group of an object in a store is fetched before it is decoded: all its ranges that the query needs, by requests at the
@@ -157,19 +158,19 @@ func (d *groupDecoder) locationRanges() (ranges []byteRange) {
 	}
 	for _, leaf := range slices.Concat(d.leaves...) {
 		if d.group.footer.hasLocations(d.group.index, leaf) {
-			chunk := d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf]
-			ranges = d.group.footer.addIndex(ranges, chunk.GetOffsetIndexOffset(), chunk.GetOffsetIndexLength())
+			chunk := d.group.footer.about(d.group.index, leaf)
+			ranges = d.group.footer.addIndex(ranges, chunk.OffsetIndex)
 		}
 	}
 	return ranges
 }
 
 // addIndex adds the range of a page index, unless the file does not have it: then reading it is an error.
-func (f *footer) addIndex(ranges []byteRange, offset int64, length int32) []byteRange {
-	if f.checkIndex(offset, length) != nil {
+func (f *footer) addIndex(ranges []byteRange, index parquetformat.Place) []byteRange {
+	if f.checkIndex(index) != nil {
 		return ranges
 	}
-	return append(ranges, byteRange{offset, int64(length)})
+	return append(ranges, byteRange{index.Offset, int64(index.Length)})
 }
 
 // chunkRanges are the ranges of the columns.
@@ -178,8 +179,8 @@ func (d *groupDecoder) chunkRanges() (ranges []byteRange, err error) {
 		_, flat := d.flat(i)
 		for _, leaf := range leaves {
 			if !flat {
-				about := d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf].GetMetaData()
-				ranges = append(ranges, byteRange{d.group.footer.startOf(d.group.index, leaf), about.GetTotalCompressedSize()})
+				about := d.group.footer.about(d.group.index, leaf)
+				ranges = append(ranges, byteRange{d.group.footer.startOf(d.group.index, leaf), about.Compressed})
 				continue
 			}
 			part, err := d.chunkPart(leaf)
@@ -216,16 +217,17 @@ func (g *groupValues) indexReader(leaves []int) (io.ReaderAt, error) {
 	}
 	var ranges []byteRange
 	for _, leaf := range leaves {
-		chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf]
-		ranges = g.footer.addIndex(ranges, chunk.GetOffsetIndexOffset(), chunk.GetOffsetIndexLength())
-		ranges = g.footer.addIndex(ranges, chunk.GetColumnIndexOffset(), chunk.GetColumnIndexLength())
+		chunk := g.footer.about(g.index, leaf)
+		ranges = g.footer.addIndex(ranges, chunk.OffsetIndex)
+		ranges = g.footer.addIndex(ranges, chunk.ColumnIndex)
 	}
 	f := &fetched{from: g.opened.remote}
 	return f, f.fetch(g.ctx, ranges, arrowmemory.DefaultAllocator, noTurn)
 }
 
 // checkIndex returns the error of a page index that the file does not have.
-func (f *footer) checkIndex(offset int64, length int32) error {
+func (f *footer) checkIndex(index parquetformat.Place) error {
+	offset, length := index.Offset, index.Length
 	if offset < 0 || length < 0 || offset > f.size || int64(length) > f.size-offset {
 		return fmt.Errorf("a page index has %d bytes from byte %d on, the file %d: %w", length, offset, f.size, ErrContents)
 	}

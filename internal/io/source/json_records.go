@@ -8,7 +8,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	gojson "github.com/goccy/go-json"
 
 	"github.com/gpuframe/gpuframe/internal/io/source/jsontext"
 )
@@ -235,7 +234,7 @@ func otherValues(builder array.Builder) func(s *jsontext.Scanner, kind jsontext.
 		if err := s.Skip(kind); err != nil {
 			return false, err
 		}
-		decoder := gojson.NewDecoder(strings.NewReader(s.Since(begin)))
+		decoder := newJSONDecoder(strings.NewReader(s.Since(begin)))
 		decoder.UseNumber()
 		if err := builder.UnmarshalOne(decoder); err != nil {
 			return false, fmt.Errorf("a value of %v: %w", builder.Type(), err)

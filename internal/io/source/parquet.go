@@ -178,7 +178,7 @@ func (s *parquetFiles) Rows(ctx context.Context) (rows int64, exact bool) {
 		return -1, false
 	}
 	for _, f := range footers {
-		rows += f.metadata.GetNumRows()
+		rows += f.metadata.Rows
 	}
 	return rows, true
 }
@@ -194,7 +194,7 @@ func (s *parquetFiles) Bounds(ctx context.Context, column string) (low, high any
 	}
 	var all prune.Range
 	for i, f := range footers {
-		for rowGroup := range f.metadata.GetRowGroups() {
+		for rowGroup := range f.metadata.Groups {
 			r := s.statistics(s.files[i], f, rowGroup, column)
 			if r.Valid == 0 {
 				continue
@@ -214,7 +214,7 @@ func (s *parquetFiles) statistics(f *parquetFile, footer *footer, rowGroup int, 
 	}
 	for i, p := range s.paths.partitions {
 		if p.name == column {
-			return p.span(f.values[i], footer.metadata.GetRowGroups()[rowGroup].GetNumRows())
+			return p.span(f.values[i], footer.metadata.Groups[rowGroup].Rows)
 		}
 	}
 	return footer.statistics(rowGroup, column)
@@ -285,7 +285,7 @@ type rowGroup struct {
 }
 
 // all is the number of rows in the file.
-func (g rowGroup) all() int64 { return g.footer.metadata.GetRowGroups()[g.index].GetNumRows() }
+func (g rowGroup) all() int64 { return g.footer.metadata.Groups[g.index].Rows }
 
 // rowGroups returns the row groups in which a row can meet the conditions of a request,
 // as far as its limit reaches.

@@ -10,11 +10,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
@@ -171,7 +171,7 @@ func (c *rawChunk) weight() int64 {
 		codec = c.leaves[0].about.Column.Codec
 	}
 	switch codec {
-	case compress.Codecs.Zstd, compress.Codecs.Gzip:
+	case parquetformat.Zstd, parquetformat.Gzip:
 		return 1
 	}
 	return chunkWeight

@@ -9,11 +9,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
 )
 
@@ -48,13 +48,13 @@ func (p *parquetRecords) encodedColumns() []bool {
 // encodedLeaf reports whether a column chunk of strings is encoded by a dictionary and has more
 // rows than that has bytes in four: a smaller chunk is decoded in less time than its dictionary.
 func (g rowGroup) encodedLeaf(leaf int) bool {
-	about := g.footer.metadata.Schema.Column(leaf)
-	chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf]
-	if about.PhysicalType() != parquet.Types.ByteArray || about.MaxRepetitionLevel() > 0 || about.MaxDefinitionLevel() > 1 ||
-		chunk.IsSetCryptoMetadata() || !g.footer.dictionaryOnly(g.index, leaf) {
+	about := g.footer.column(leaf)
+	chunk := g.footer.about(g.index, leaf)
+	if about.Physical != parquetformat.ByteArray || about.MaxRepetition > 0 || about.MaxDefinition > 1 ||
+		chunk.IsEncrypted || !g.footer.dictionaryOnly(g.index, leaf) {
 		return false
 	}
-	length := chunk.MetaData.GetDataPageOffset() - chunk.MetaData.GetDictionaryPageOffset()
+	length := chunk.DataPage - chunk.DictionaryPage
 	return length > 0 && length <= 4*g.rows
 }
 

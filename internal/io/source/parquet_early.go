@@ -57,7 +57,7 @@ func (s *parquetFiles) clustered(ctx context.Context, column string) bool {
 	}
 	low, high, sum, groups := math.Inf(1), math.Inf(-1), 0.0, 0
 	for i, f := range footers {
-		for rowGroup := range f.metadata.GetRowGroups() {
+		for rowGroup := range f.metadata.Groups {
 			r := s.statistics(s.files[i], f, rowGroup, column)
 			if r.Valid == 0 {
 				continue

@@ -74,8 +74,8 @@ func (s *parquetFiles) hasValues(group rowGroup, members []member) bool {
 		if !ok {
 			continue
 		}
-		chunk := group.footer.metadata.GetRowGroups()[group.index].GetColumns()[leaf].GetMetaData()
-		if group.footer.dictionaryOnly(group.index, leaf) || chunk.IsSetBloomFilterOffset() {
+		chunk := group.footer.about(group.index, leaf)
+		if group.footer.dictionaryOnly(group.index, leaf) || chunk.HasBloom {
 			return true
 		}
 	}
@@ -95,11 +95,11 @@ func (s *parquetFiles) possible(ctx context.Context, schema *arrow.Schema, where
 	}
 	var all []rowGroup
 	for i, f := range footers {
-		for index, group := range f.metadata.GetRowGroups() {
-			if group.GetNumRows() < 0 {
-				return nil, nil, s.fail(files[i], index, fmt.Errorf("it has %d rows: %w", group.GetNumRows(), ErrContents))
+		for index, group := range f.metadata.Groups {
+			if group.Rows < 0 {
+				return nil, nil, s.fail(files[i], index, fmt.Errorf("it has %d rows: %w", group.Rows, ErrContents))
 			}
-			all = append(all, rowGroup{file: files[i], footer: f, index: index, rows: group.GetNumRows()})
+			all = append(all, rowGroup{file: files[i], footer: f, index: index, rows: group.Rows})
 		}
 	}
 	possible, err := prune.Possible(ctx, schema, where, len(all), func(part int, column string) prune.Range {

@@ -14,13 +14,10 @@ import (
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/apache/arrow/go/v17/parquet/file"
-	"github.com/apache/arrow/go/v17/parquet/metadata"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/io/source/parquetschema"
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
@@ -59,12 +56,9 @@ func readError(err error) error {
 	return fmt.Errorf("%w: %w", err, ErrRead)
 }
 
-// section is the view of an open file that arrow-go needs. Closing it does nothing.
-type section struct{ *io.SectionReader }
-
 // footer describes a Parquet file.
 type footer struct {
-	metadata *metadata.FileMetaData
+	metadata *parquetformat.File
 	schema   *arrow.Schema
 	// fields are those of the file, which the schema may have in another way.
 	fields []parquetschema.Field
@@ -108,7 +102,7 @@ func (f *parquetFile) footerOf(open *opened) (*footer, error) {
 		return nil, damaged(err)
 	}
 	if f.table != nil {
-		if err := f.listed.checkDeleted(read.firstRow(len(read.metadata.GetRowGroups()))); err != nil {
+		if err := f.listed.checkDeleted(read.firstRow(len(read.metadata.Groups))); err != nil {
 			return nil, err
 		}
 		if err := f.adapt(read); err != nil {
@@ -122,83 +116,34 @@ func (f *parquetFile) footerOf(open *opened) (*footer, error) {
 
 // readFooter reads the footer of a file. Columns without a type in Arrow are refused alone.
 func readFooter(open *opened) (*footer, error) {
-	data, err := pages.Footer(open, open.size)
+	data, err := parquetformat.ReadTail(open, open.size)
 	if err != nil {
 		return nil, err
 	}
-	schema, failure := pages.ReadSchema(data)
-	changed := failure == nil && schema.SplitLevels()
-	if !changed {
-		f, err := decodeFooter(open)
-		if err == nil || failure != nil || len(data) == 0 {
-			return f, err
-		}
-		failure = err
+	about, err := parquetformat.Read(data)
+	if err != nil {
+		return nil, err
 	}
+	about.Schema.Root.SplitLevels()
 	refused := map[int]error{}
-	for i := range schema.Columns() {
-		if err := typed(schema.Only(i)); err != nil {
+	for i, column := range about.Schema.Root.Children {
+		if err := parquetschema.Check(column); err != nil {
 			refused[i] = fmt.Errorf("its type in the file cannot be read: %w: %w", err, ErrUnsupported)
-			schema.Strip(i)
+			column.Strip()
 		}
 	}
-	if !changed && len(refused) == 0 {
-		return nil, failure
-	}
-	about, err := metadataOf(schema.Footer())
+	original, err := arrowSchema(about)
 	if err != nil {
 		return nil, err
 	}
-	f, err := decodeFooter(open, file.WithMetadata(about))
-	if err == nil {
-		f.refused = refused
-	}
-	return f, err
-}
-
-// metadataOf decodes a footer.
-func metadataOf(data []byte) (m *metadata.FileMetaData, err error) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("%v", reason)
-		}
-	}()
-	return metadata.NewFileMetaData(data, nil)
-}
-
-// typed returns the error about the schema of a footer, if a column has no type in Arrow.
-func typed(data []byte) error {
-	m, err := metadataOf(data)
-	if err == nil {
-		_, err = parquetschema.Fields(m.Schema, nil)
-	}
-	return err
-}
-
-// decodeFooter decodes a footer, or takes one of the options.
-func decodeFooter(open *opened, options ...file.ReadOption) (f *footer, err error) {
-	defer recovered(&err)
-	reader, err := file.NewParquetReader(section{io.NewSectionReader(open, 0, open.size)}, options...)
+	fields, err := parquetschema.Fields(about.Schema, original)
 	if err != nil {
 		return nil, err
 	}
-	original, err := arrowSchema(reader.MetaData())
-	if err != nil {
-		return nil, err
-	}
-	fields, err := parquetschema.Fields(reader.MetaData().Schema, original)
-	if err != nil {
-		return nil, err
-	}
-	schema := parquetschema.Schema(reader.MetaData().Schema, fields, original)
-	f = &footer{metadata: reader.MetaData(), schema: schema, fields: fields, leaves: make([][]int, schema.NumFields()), version: open.version}
-	columns := f.metadata.Schema
-	for leaf := range columns.NumColumns() {
-		place := columns.Root().FieldIndexByField(columns.ColumnRoot(leaf))
-		if place < 0 || place >= len(f.leaves) {
-			return nil, fmt.Errorf("column %d belongs to no field: %w", leaf, ErrContents)
-		}
-		f.leaves[place] = append(f.leaves[place], leaf)
+	schema := parquetschema.Schema(about.Schema, fields, original)
+	f := &footer{metadata: about, schema: schema, fields: fields, refused: refused, leaves: make([][]int, schema.NumFields()), version: open.version}
+	for leaf, column := range about.Schema.Columns {
+		f.leaves[column.Field] = append(f.leaves[column.Field], leaf)
 	}
 	f.widenInstants()
 	f.restoreDurations(original)
@@ -209,8 +154,9 @@ func decodeFooter(open *opened, options ...file.ReadOption) (f *footer, err erro
 // all of them. Spark writes microseconds: its columns have these, which hold all of its timestamps.
 // Lists and structs have nanoseconds.
 func (f *footer) widenInstants() {
-	m := f.metadata.KeyValueMetadata()
-	spark := m.FindValue("org.apache.spark.version") != nil || m.FindValue("org.apache.spark.sql.parquet.row.metadata") != nil
+	_, hasVersion := f.metadata.Value("org.apache.spark.version")
+	_, hasRows := f.metadata.Value("org.apache.spark.sql.parquet.row.metadata")
+	spark := hasVersion || hasRows
 	fields := slices.Clone(f.schema.Fields())
 	for i, leaves := range f.leaves {
 		if !slices.ContainsFunc(leaves, f.isInstant) {
@@ -242,12 +188,12 @@ func (f *footer) restoreDurations(original *arrow.Schema) {
 }
 
 // arrowSchema decodes the Arrow schema in a file's metadata, or returns nil without one.
-func arrowSchema(m *metadata.FileMetaData) (*arrow.Schema, error) {
-	encoded := m.KeyValueMetadata().FindValue("ARROW:schema")
-	if encoded == nil {
+func arrowSchema(m *parquetformat.File) (*arrow.Schema, error) {
+	encoded, ok := m.Value("ARROW:schema")
+	if !ok {
 		return nil, nil
 	}
-	data, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(*encoded, "=")) // some writers leave out the padding
+	data, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(encoded, "=")) // some writers leave out the padding
 	if err != nil {
 		return nil, err
 	}
@@ -262,64 +208,47 @@ func arrowSchema(m *metadata.FileMetaData) (*arrow.Schema, error) {
 // check rejects metadata that would make a reader allocate memory for data that the
 // file cannot have.
 func (f *footer) check() error {
-	leaves := f.metadata.Schema.NumColumns()
-	for index, group := range f.metadata.GetRowGroups() {
-		if len(group.GetColumns()) != leaves {
-			return fmt.Errorf("row group %d has %d columns, the schema %d: %w", index, len(group.GetColumns()), leaves, ErrContents)
-		}
-		for leaf, chunk := range group.GetColumns() {
-			m := chunk.GetMetaData()
-			if m == nil {
-				return fmt.Errorf("row group %d, column %d has no metadata: %w", index, leaf, ErrContents)
-			}
-			start := m.GetDataPageOffset()
-			if m.IsSetDictionaryPageOffset() && m.GetDictionaryPageOffset() > 0 {
-				start = min(start, m.GetDictionaryPageOffset())
-			}
-			if length := m.GetTotalCompressedSize(); start < 0 || length < 0 || start > f.size || length > f.size-start || m.GetNumValues() < 0 {
-				return fmt.Errorf("row group %d, column %d has %d values in %d bytes from %d on, the file %d bytes: %w", index, leaf, m.GetNumValues(), length, start, f.size, ErrContents)
+	for index, group := range f.metadata.Groups {
+		for leaf := range group.Chunks {
+			m := &group.Chunks[leaf]
+			start, length := m.Start(), m.Compressed
+			if start < 0 || length < 0 || start > f.size || length > f.size-start || m.Values < 0 {
+				return fmt.Errorf("row group %d, column %d has %d values in %d bytes from %d on, the file %d bytes: %w", index, leaf, m.Values, length, start, f.size, ErrContents)
 			}
 		}
 	}
 	return nil
 }
 
-// startOf returns the place of the first page of a column chunk.
-func (f *footer) startOf(rowGroup, leaf int) int64 {
-	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].MetaData
-	start := chunk.GetDataPageOffset()
-	if chunk.IsSetDictionaryPageOffset() && chunk.GetDictionaryPageOffset() > 0 {
-		start = min(start, chunk.GetDictionaryPageOffset())
-	}
-	return start
+// about returns what the footer says of a column chunk.
+func (f *footer) about(rowGroup, leaf int) *parquetformat.Chunk {
+	return &f.metadata.Groups[rowGroup].Chunks[leaf]
 }
+
+// column returns the place of a column of values in the schema.
+func (f *footer) column(leaf int) *parquetformat.Column { return &f.metadata.Schema.Columns[leaf] }
+
+// startOf returns the place of the first page of a column chunk.
+func (f *footer) startOf(rowGroup, leaf int) int64 { return f.about(rowGroup, leaf).Start() }
 
 // chunk describes a column chunk, whose values are read as a type.
 func (f *footer) chunk(rowGroup, leaf int, t arrow.DataType) pages.Flat {
-	about, column := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].GetMetaData(), f.metadata.Schema.Column(leaf)
+	about, column := f.about(rowGroup, leaf), f.column(leaf)
 	return pages.Flat{
-		Column: pages.Column{
-			Codec: compress.Compression(about.GetCodec()), Values: about.GetNumValues(),
-			MaxDefinition: column.MaxDefinitionLevel(), MaxRepetition: column.MaxRepetitionLevel(),
-		},
-		Physical: column.PhysicalType(), Width: column.TypeLength(), Type: t,
+		Column:   pages.Column{Codec: about.Codec, Values: about.Values, MaxDefinition: column.MaxDefinition, MaxRepetition: column.MaxRepetition},
+		Physical: column.Physical, Width: column.Length, Type: t,
 	}
 }
 
 // isInstant reports whether a column of the file has timestamps of 96 bits.
 func (f *footer) isInstant(leaf int) bool {
-	return f.metadata.Schema.Column(leaf).PhysicalType() == parquet.Types.Int96
+	return f.column(leaf).Physical == parquetformat.Int96
 }
 
 // encoded reports whether a column chunk has values in one of the encodings, by its
 // metadata.
 func (f *footer) encoded(rowGroup, leaf int, encodings ...int) bool {
-	for _, encoding := range f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].GetMetaData().GetEncodings() {
-		if slices.Contains(encodings, int(encoding)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.about(rowGroup, leaf).Encodings, func(encoding int) bool { return slices.Contains(encodings, encoding) })
 }
 
 // match checks that the file has the columns of a schema, and no others.
@@ -367,7 +296,7 @@ func damaged(err error) error {
 	if err == nil || errors.Is(err, ErrContents) || errors.Is(err, ErrRead) || errors.As(err, &failed) || errors.Is(err, ErrUnsupported) {
 		return err
 	}
-	if errors.Is(err, arrow.ErrNotImplemented) {
+	if errors.Is(err, arrow.ErrNotImplemented) || errors.Is(err, parquetformat.ErrEncrypted) || errors.Is(err, parquetformat.ErrCodec) {
 		return fmt.Errorf("%w: %w", err, ErrUnsupported)
 	}
 	return fmt.Errorf("%w: %w", err, ErrContents)
@@ -386,9 +315,9 @@ func plainPath(err error) error {
 func (f *footer) bytesOf(rowGroup int, leaves [][]int) (compressed, decoded int64) {
 	for _, column := range leaves {
 		for _, leaf := range column {
-			m := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].GetMetaData()
-			compressed += m.GetTotalCompressedSize()
-			decoded += min(max(m.GetTotalUncompressedSize(), 0), math.MaxInt32)
+			m := f.about(rowGroup, leaf)
+			compressed += m.Compressed
+			decoded += min(max(m.Uncompressed, 0), math.MaxInt32)
 		}
 	}
 	return compressed, decoded

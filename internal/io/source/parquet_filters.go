@@ -16,8 +16,8 @@ func (g *groupValues) filterLacks(m member) bool {
 	if !ok {
 		return false
 	}
-	chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf].GetMetaData()
-	if !chunk.IsSetBloomFilterOffset() {
+	chunk := g.footer.about(g.index, leaf)
+	if !chunk.HasBloom {
 		return false
 	}
 	plain, ok := g.plainLiterals(m, leaf, t)
@@ -31,7 +31,7 @@ func (g *groupValues) filterLacks(m member) bool {
 	if g.fetched != nil {
 		from = g.fetched
 	}
-	filter, err := pages.NewBloom(from, chunk.GetBloomFilterOffset(), g.footer.size)
+	filter, err := pages.NewBloom(from, chunk.Bloom, g.footer.size)
 	if err != nil {
 		return false
 	}
@@ -50,9 +50,9 @@ const mostFetchedFilter = 1 << 20
 // filterRange returns where the Bloom filter of a column chunk may be: up to the next part of the file that its footer names, because
 // many writers do not note the length of filters.
 func (g *groupValues) filterRange(leaf int) (byteRange, bool) {
-	chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf].GetMetaData()
-	begin := chunk.GetBloomFilterOffset()
-	if !chunk.IsSetBloomFilterOffset() || begin < 0 || begin >= g.footer.size {
+	chunk := g.footer.about(g.index, leaf)
+	begin := chunk.Bloom
+	if !chunk.HasBloom || begin < 0 || begin >= g.footer.size {
 		return byteRange{}, false
 	}
 	end := g.footer.nextPart(begin)
@@ -66,9 +66,10 @@ func (g *groupValues) filterRange(leaf int) (byteRange, bool) {
 // end of the file.
 func (f *footer) nextPart(offset int64) int64 {
 	f.partsOnce.Do(func() {
-		for rowGroup, group := range f.metadata.GetRowGroups() {
-			for leaf, chunk := range group.GetColumns() {
-				f.parts = append(f.parts, f.startOf(rowGroup, leaf), chunk.GetMetaData().GetBloomFilterOffset(), chunk.GetColumnIndexOffset(), chunk.GetOffsetIndexOffset())
+		for _, group := range f.metadata.Groups {
+			for i := range group.Chunks {
+				chunk := &group.Chunks[i]
+				f.parts = append(f.parts, chunk.Start(), chunk.Bloom, chunk.ColumnIndex.Offset, chunk.OffsetIndex.Offset)
 			}
 		}
 		slices.Sort(f.parts)

@@ -53,11 +53,11 @@ func (d *groupDecoder) deviceFlat(i int) (about pages.Flat, ok bool) {
 // checkLeaf returns why a column chunk cannot be read by its metadata.
 func (d *groupDecoder) checkLeaf(leaf int) error {
 	f := d.group.footer
-	chunk, all := f.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf], d.group.all()
-	if chunk.IsSetCryptoMetadata() {
+	chunk, all := f.about(d.group.index, leaf), d.group.all()
+	if chunk.IsEncrypted {
 		return fmt.Errorf("it is encrypted: %w", ErrUnsupported)
 	}
-	values, repeated := chunk.GetMetaData().GetNumValues(), f.metadata.Schema.Column(leaf).MaxRepetitionLevel() > 0
+	values, repeated := chunk.Values, f.column(leaf).MaxRepetition > 0
 	if values < all || values > all && !repeated {
 		return fmt.Errorf("it has %d values for %d rows: %w", values, all, ErrContents)
 	}

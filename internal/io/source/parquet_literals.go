@@ -6,15 +6,15 @@ import (
 	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
 
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
 )
 
 // plainLiterals returns the values that meet a condition, in the bytes of the encoding PLAIN.
 func (g *groupValues) plainLiterals(m member, leaf int, t arrow.DataType) (values [][]byte, ok bool) {
 	for _, literal := range m.literals {
-		plain, ok := plainValues(literal, t, g.footer.metadata.Schema.Column(leaf).PhysicalType())
+		plain, ok := plainValues(literal, t, g.footer.column(leaf).Physical)
 		if !ok {
 			return nil, false
 		}
@@ -25,7 +25,7 @@ func (g *groupValues) plainLiterals(m member, leaf int, t arrow.DataType) (value
 
 // plainValues returns the values of a type that equal a literal, in the bytes of the encoding PLAIN: none if no value
 // equals it, two for a zero of floats.
-func plainValues(literal any, t arrow.DataType, physical parquet.Type) (values [][]byte, ok bool) {
+func plainValues(literal any, t arrow.DataType, physical parquetformat.Type) (values [][]byte, ok bool) {
 	switch t.ID() {
 	case arrow.STRING, arrow.LARGE_STRING, arrow.BINARY, arrow.LARGE_BINARY:
 		switch literal := literal.(type) {
@@ -36,10 +36,10 @@ func plainValues(literal any, t arrow.DataType, physical parquet.Type) (values [
 		default:
 			return nil, false
 		}
-		return values, physical == parquet.Types.ByteArray
+		return values, physical == parquetformat.ByteArray
 	case arrow.FLOAT64:
 		v, exact := floatOf(literal)
-		if !exact || physical != parquet.Types.Double {
+		if !exact || physical != parquetformat.Double {
 			return nil, false
 		}
 		values = append(values, binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
@@ -64,9 +64,9 @@ func plainValues(literal any, t arrow.DataType, physical parquet.Type) (values [
 		return nil, false
 	}
 	switch physical {
-	case parquet.Types.Int32:
+	case parquetformat.Int32:
 		return [][]byte{binary.LittleEndian.AppendUint32(nil, uint32(v))}, true
-	case parquet.Types.Int64:
+	case parquetformat.Int64:
 		return [][]byte{binary.LittleEndian.AppendUint64(nil, uint64(v))}, true
 	}
 	return nil, false

@@ -10,9 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/compress"
 
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -137,8 +136,8 @@ type groupValues struct {
 
 // compressed is the length of the row group in the file.
 func (g *groupValues) compressed() (length int64) {
-	for _, chunk := range g.footer.metadata.GetRowGroups()[g.index].GetColumns() {
-		length += chunk.GetMetaData().GetTotalCompressedSize()
+	for _, chunk := range g.footer.metadata.Groups[g.index].Chunks {
+		length += chunk.Compressed
 	}
 	return length
 }
@@ -174,8 +173,8 @@ func (g *groupValues) dictionaryRange(leaf int) (byteRange, bool) {
 	if !g.footer.dictionaryOnly(g.index, leaf) {
 		return byteRange{}, false
 	}
-	chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf].GetMetaData()
-	start, length := chunk.GetDictionaryPageOffset(), chunk.GetDataPageOffset()-chunk.GetDictionaryPageOffset()
+	chunk := g.footer.about(g.index, leaf)
+	start, length := chunk.DictionaryPage, chunk.DataPage-chunk.DictionaryPage
 	return byteRange{start, length}, start > 0 && length > 0 && length <= mostDictionaryPage && length <= g.footer.size-start
 }
 
@@ -221,9 +220,9 @@ func (g *groupValues) leaf(column string) (leaf int, t arrow.DataType, ok bool) 
 	if d, encoded := t.(*arrow.DictionaryType); encoded {
 		t = d.ValueType
 	}
-	about := g.footer.metadata.Schema.Column(leaf)
-	chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf]
-	return leaf, t, prune.Comparable(t) && about.MaxRepetitionLevel() == 0 && about.MaxDefinitionLevel() <= 1 && !chunk.IsSetCryptoMetadata()
+	about := g.footer.column(leaf)
+	chunk := g.footer.about(g.index, leaf)
+	return leaf, t, prune.Comparable(t) && about.MaxRepetition == 0 && about.MaxDefinition <= 1 && !chunk.IsEncrypted
 }
 
 // mostDictionaryPage is the compressed length of a dictionary that is read to find out
@@ -278,10 +277,10 @@ var errFound = errors.New("a value meets the condition")
 // dictionaryLacksPlain reports whether a dictionary has none of some values, in the bytes of the encoding PLAIN.
 func (g *groupValues) dictionaryLacksPlain(data []byte, leaf int, plain [][]byte) (lacks, known bool) {
 	width := 0
-	switch g.footer.metadata.Schema.Column(leaf).PhysicalType() {
-	case parquet.Types.Int32:
+	switch g.footer.column(leaf).Physical {
+	case parquetformat.Int32:
 		width = 4
-	case parquet.Types.Int64, parquet.Types.Double:
+	case parquetformat.Int64, parquetformat.Double:
 		width = 8
 	}
 	err := pages.Dictionary(data, pages.Column{Codec: g.codec(leaf)}, width, func(value []byte) error {
@@ -295,28 +294,28 @@ func (g *groupValues) dictionaryLacksPlain(data []byte, leaf int, plain [][]byte
 	return err == nil, err == nil || errors.Is(err, errFound)
 }
 
-func (g *groupValues) codec(leaf int) compress.Compression {
-	return compress.Compression(g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf].GetMetaData().GetCodec())
+func (g *groupValues) codec(leaf int) parquetformat.Codec {
+	return g.footer.about(g.index, leaf).Codec
 }
 
 // dictionaryOnly reports whether all values of a column chunk are encoded by its dictionary,
 // according to its metadata. Writers continue with other encodings when a dictionary grows
 // large.
 func (f *footer) dictionaryOnly(rowGroup, leaf int) bool {
-	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].GetMetaData()
-	if !chunk.IsSetDictionaryPageOffset() {
+	chunk := f.about(rowGroup, leaf)
+	if !chunk.HasDictionary {
 		return false
 	}
 	isDictionary := func(encoding int) bool {
 		return encoding == pages.PlainDictionary || encoding == pages.RLEDictionary
 	}
-	if counts := chunk.GetEncodingStats(); len(counts) > 0 {
+	if len(chunk.Counts) > 0 {
 		known := false
-		for _, count := range counts {
-			if kind := int(count.PageType); count.Count == 0 || kind != pages.DataPage && kind != pages.DataPage2 {
+		for _, count := range chunk.Counts {
+			if kind := count.Kind; count.Count == 0 || kind != pages.DataPage && kind != pages.DataPage2 {
 				continue
 			}
-			if !isDictionary(int(count.Encoding)) {
+			if !isDictionary(count.Encoding) {
 				return false
 			}
 			known = true
@@ -325,11 +324,11 @@ func (f *footer) dictionaryOnly(rowGroup, leaf int) bool {
 	}
 	// Without counts, plain can be the encoding of the dictionary, or of values.
 	known := false
-	for _, encoding := range chunk.GetEncodings() {
+	for _, encoding := range chunk.Encodings {
 		switch {
-		case isDictionary(int(encoding)):
+		case isDictionary(encoding):
 			known = true
-		case int(encoding) != pages.RLE && int(encoding) != pages.BitPacked:
+		case encoding != pages.RLE && encoding != pages.BitPacked:
 			return false
 		}
 	}
@@ -341,22 +340,22 @@ var errNoValue = errors.New("a value has no bound")
 // dictionary decodes a page of values of a column. NaN, which equals no literal, becomes
 // null.
 func (g *groupValues) dictionary(data []byte, leaf int, t arrow.DataType) (arrow.Array, error) {
-	column := g.footer.metadata.Schema.Column(leaf)
+	column := g.footer.column(leaf)
 	width := 0
-	switch column.PhysicalType() {
-	case parquet.Types.Int32, parquet.Types.Float:
+	switch column.Physical {
+	case parquetformat.Int32, parquetformat.Float:
 		if width = 4; t.ID() == arrow.FLOAT64 {
 			return nil, errNoValue
 		}
-	case parquet.Types.Int64, parquet.Types.Double:
+	case parquetformat.Int64, parquetformat.Double:
 		if width = 8; t.ID() == arrow.FLOAT32 {
 			return nil, errNoValue
 		}
-	case parquet.Types.FixedLenByteArray:
-		if width = column.TypeLength(); width <= 0 {
+	case parquetformat.FixedLenByteArray:
+		if width = column.Length; width <= 0 {
 			return nil, errNoValue
 		}
-	case parquet.Types.ByteArray:
+	case parquetformat.ByteArray:
 	default:
 		return nil, errNoValue
 	}

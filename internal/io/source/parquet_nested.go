@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
 
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
@@ -56,7 +56,7 @@ func (d *groupDecoder) nestedPart(tree *pages.Nested) (part *chunkPart, leaves [
 	part = &chunkPart{}
 	tree.Leaves(func(leaf *pages.Nested) {
 		begin := part.length
-		length := d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf.Column].MetaData.GetTotalCompressedSize()
+		length := d.group.footer.about(d.group.index, leaf.Column).Compressed
 		part.add(span{d.group.footer.startOf(d.group.index, leaf.Column), length})
 		leaves = append(leaves, rawLeaf{about: d.group.footer.chunk(d.group.index, leaf.Column, leaf.Type), begin: begin, end: part.length})
 	})
@@ -65,12 +65,8 @@ func (d *groupDecoder) nestedPart(tree *pages.Nested) (part *chunkPart, leaves [
 
 // nested describes a column of lists or structs.
 func (d *groupDecoder) nested(i int) (*pages.Nested, error) {
-	columns := d.group.footer.metadata.Schema
-	place := columns.Root().FieldIndexByField(columns.ColumnRoot(d.leaves[i][0]))
-	if place < 0 || place >= len(d.group.footer.fields) {
-		return nil, fmt.Errorf("it has no field in the file: %w", ErrContents)
-	}
-	return pages.NewNested(d.group.footer.fields[place], d.fileType(i))
+	field := d.group.footer.column(d.leaves[i][0]).Field
+	return pages.NewNested(d.group.footer.fields[field], d.fileType(i))
 }
 
 // deviceNested describes a column of lists or structs that the device may decode, or returns nil.
@@ -89,7 +85,7 @@ func (d *groupDecoder) deviceNested(i int) *pages.Nested {
 			tree = nil
 		}
 		// Nanoseconds do not hold all of these.
-		leaf.Nullable = leaf.Nullable || about.Physical == parquet.Types.Int96
+		leaf.Nullable = leaf.Nullable || about.Physical == parquetformat.Int96
 	})
 	return tree
 }

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
 
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -256,24 +256,24 @@ func (k *keptIndices) keep(rowGroup, leaf int, c *indexedColumn) {
 
 // hasPageIndex reports whether a column chunk has a column index and an offset index.
 func (f *footer) hasPageIndex(rowGroup, leaf int) bool {
-	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf]
-	return chunk.IsSetColumnIndexOffset() && chunk.IsSetColumnIndexLength() && f.hasLocations(rowGroup, leaf)
+	chunk := f.about(rowGroup, leaf)
+	return chunk.ColumnIndex.IsKnown() && f.hasLocations(rowGroup, leaf)
 }
 
 // hasLocations reports whether a column chunk has an offset index.
 func (f *footer) hasLocations(rowGroup, leaf int) bool {
-	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf]
-	return chunk.IsSetOffsetIndexOffset() && chunk.IsSetOffsetIndexLength() && !chunk.IsSetCryptoMetadata()
+	chunk := f.about(rowGroup, leaf)
+	return chunk.OffsetIndex.IsKnown() && !chunk.IsEncrypted
 }
 
 // indexOf reads the page index of a column chunk of a type.
 func (f *footer) indexOf(from io.ReaderAt, rowGroup, leaf int, t arrow.DataType) (*indexedColumn, error) {
-	chunk, column := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf], f.metadata.Schema.Column(leaf)
+	chunk, column := f.about(rowGroup, leaf), f.column(leaf)
 	locations, err := f.locations(from, rowGroup, leaf)
 	if err != nil {
 		return nil, err
 	}
-	data, err := f.indexBytes(from, chunk.GetColumnIndexOffset(), chunk.GetColumnIndexLength())
+	data, err := f.indexBytes(from, chunk.ColumnIndex)
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +286,7 @@ func (f *footer) indexOf(from io.ReaderAt, rowGroup, leaf int, t arrow.DataType)
 	}
 	c := &indexedColumn{locations: locations, ranges: make([]prune.Range, len(bounds))}
 	for i, b := range bounds {
-		r, rows := &c.ranges[i], c.rows(i, chunk.GetMetaData().GetNumValues())
+		r, rows := &c.ranges[i], c.rows(i, chunk.Values)
 		*r = prune.Unknown
 		if rows == 0 && !b.Null {
 			return nil, fmt.Errorf("page %d has values by the column index, and no row by the offset index: %w", i, ErrContents)
@@ -296,7 +296,7 @@ func (f *footer) indexOf(from io.ReaderAt, rowGroup, leaf int, t arrow.DataType)
 		}
 		if b.Null && (b.Nulls < 0 || b.Nulls == rows) {
 			r.Nulls, r.Valid = rows, 0
-		} else if !b.Null && column.ColumnOrder() == parquet.ColumnOrders.TypeDefinedOrder {
+		} else if !b.Null && column.Ordered {
 			r.Low, r.High = f.decodeBounds(b.Low, b.High, column, t)
 		}
 		if (r.Valid == 0) != b.Null {
@@ -316,22 +316,22 @@ func (c *indexedColumn) rows(page int, all int64) int64 {
 
 // locations reads the offset index of a column chunk that is no part of a list.
 func (f *footer) locations(from io.ReaderAt, rowGroup, leaf int) ([]pages.Location, error) {
-	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf]
-	data, err := f.indexBytes(from, chunk.GetOffsetIndexOffset(), chunk.GetOffsetIndexLength())
+	chunk := f.about(rowGroup, leaf)
+	data, err := f.indexBytes(from, chunk.OffsetIndex)
 	if err != nil {
 		return nil, err
 	}
-	begin, about := f.startOf(rowGroup, leaf), chunk.GetMetaData()
-	return pages.OffsetIndex(data, begin, begin+about.GetTotalCompressedSize(), about.GetNumValues())
+	begin := chunk.Start()
+	return pages.OffsetIndex(data, begin, begin+chunk.Compressed, chunk.Values)
 }
 
 // indexBytes reads an index.
-func (f *footer) indexBytes(from io.ReaderAt, offset int64, length int32) ([]byte, error) {
-	if err := f.checkIndex(offset, length); err != nil {
+func (f *footer) indexBytes(from io.ReaderAt, index parquetformat.Place) ([]byte, error) {
+	if err := f.checkIndex(index); err != nil {
 		return nil, err
 	}
-	data := make([]byte, length)
-	return data, readPart(from, data, offset)
+	data := make([]byte, index.Length)
+	return data, readPart(from, data, index.Offset)
 }
 
 // chunkPart is the bytes of a column chunk that are read: the dictionary and the pages with rows of spans.
@@ -350,8 +350,8 @@ type chunkPart struct {
 // chunkPart returns the bytes of a column chunk that have to be read.
 func (d *groupDecoder) chunkPart(leaf int) (p *chunkPart, err error) {
 	f, index := d.group.footer, d.group.index
-	chunk := f.metadata.GetRowGroups()[index].GetColumns()[leaf].GetMetaData()
-	p = &chunkPart{begin: f.startOf(index, leaf), length: chunk.GetTotalCompressedSize(), rows: d.group.all()}
+	chunk := f.about(index, leaf)
+	p = &chunkPart{begin: f.startOf(index, leaf), length: chunk.Compressed, rows: d.group.all()}
 	// A string may share its beginning with one of the page before.
 	if d.group.spans == nil || !f.hasLocations(index, leaf) || f.encoded(index, leaf, pages.DeltaByteArray) {
 		p.parts = []span{{p.begin, p.length}}

@@ -8,9 +8,8 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/schema"
 
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
 )
 
@@ -22,7 +21,7 @@ func (f *footer) statistics(rowGroup int, name string) prune.Range {
 	defer f.mu.Unlock()
 	ranges, ok := f.ranges[name]
 	if !ok {
-		ranges = make([]prune.Range, len(f.metadata.GetRowGroups()))
+		ranges = make([]prune.Range, len(f.metadata.Groups))
 		for i := range ranges {
 			ranges[i] = f.readStatistics(i, name)
 		}
@@ -45,56 +44,43 @@ func (f *footer) readStatistics(rowGroup int, name string) prune.Range {
 	if len(leaves) != 1 || !prune.Comparable(field.Type) {
 		return prune.Unknown
 	}
-	column := f.metadata.Schema.Column(leaves[0])
-	if column.MaxRepetitionLevel() > 0 || column.MaxDefinitionLevel() > 1 {
+	column := f.column(leaves[0])
+	if column.MaxRepetition > 0 || column.MaxDefinition > 1 {
 		return prune.Unknown
 	}
 	return f.chunkRange(rowGroup, leaves[0], column, field.Type)
 }
 
-func (f *footer) chunkRange(rowGroup, leaf int, column *schema.Column, t arrow.DataType) (r prune.Range) {
-	r = prune.Unknown
-	var err error
-	defer func() {
-		if err != nil {
-			r = prune.Unknown
-		}
-	}()
-	defer recovered(&err)
-	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].GetMetaData()
-	if !chunk.IsSetStatistics() {
+func (f *footer) chunkRange(rowGroup, leaf int, column *parquetformat.Column, t arrow.DataType) prune.Range {
+	r := prune.Unknown
+	chunk := f.about(rowGroup, leaf)
+	statistics := chunk.Statistics
+	if statistics == nil {
 		return r
 	}
-	statistics := chunk.GetStatistics()
-	if statistics.IsSetNullCount() {
-		if n := statistics.GetNullCount(); n >= 0 && n <= chunk.GetNumValues() {
-			r.Nulls, r.Valid = n, chunk.GetNumValues()-n
-		}
+	if n := statistics.Nulls; n >= 0 && n <= chunk.Values {
+		r.Nulls, r.Valid = n, chunk.Values-n
 	}
-	about, err := f.metadata.RowGroup(rowGroup).ColumnChunk(leaf)
-	if err != nil {
+	if !column.Correct(statistics, f.metadata.CreatedBy) {
 		return r
 	}
-	if right, err := about.StatsSet(); err != nil || !right {
-		return r
-	}
-	low, high := statistics.GetMinValue(), statistics.GetMaxValue()
-	if !statistics.IsSetMinValue() || !statistics.IsSetMaxValue() || column.ColumnOrder() != parquet.ColumnOrders.TypeDefinedOrder {
+	low, high := statistics.MinValue, statistics.MaxValue
+	if low == nil || high == nil || !column.Ordered {
 		// Old writers compared these as signed values, also those of unsigned types, and decimals
 		// byte by byte.
-		if column.SortOrder() != schema.SortSIGNED || !isNumber(column.PhysicalType()) || !statistics.IsSetMin() || !statistics.IsSetMax() {
+		if column.Order() != parquetformat.Signed || !isNumber(column.Physical) || statistics.Min == nil || statistics.Max == nil {
 			return r
 		}
-		low, high = statistics.GetMin(), statistics.GetMax()
+		low, high = statistics.Min, statistics.Max
 	}
 	r.Low, r.High = f.decodeBounds(low, high, column, t)
 	return r
 }
 
 // decodeBounds returns bounds as [prune.Range] describes them, or nil for both.
-func (f *footer) decodeBounds(low, high []byte, column *schema.Column, t arrow.DataType) (lowValue, highValue any) {
+func (f *footer) decodeBounds(low, high []byte, column *parquetformat.Column, t arrow.DataType) (lowValue, highValue any) {
 	lowValue, highValue = decodeBound(low, column, t), decodeBound(high, column, t)
-	arrowGo := strings.HasPrefix(f.metadata.GetCreatedBy(), "parquet-go ")
+	arrowGo := strings.HasPrefix(f.metadata.CreatedBy, "parquet-go ")
 	if _, unsigned := lowValue.(uint64); unsigned && arrowGo {
 		return nil, nil // arrow-go writes 4294967295 to 0 for columns with nulls
 	}
@@ -108,45 +94,45 @@ func (f *footer) decodeBounds(low, high []byte, column *schema.Column, t arrow.D
 }
 
 // isNumber reports whether values of a type are numbers and not bytes.
-func isNumber(t parquet.Type) bool {
+func isNumber(t parquetformat.Type) bool {
 	switch t {
-	case parquet.Types.Boolean, parquet.Types.Int32, parquet.Types.Int64, parquet.Types.Float, parquet.Types.Double:
+	case parquetformat.Boolean, parquetformat.Int32, parquetformat.Int64, parquetformat.Float, parquetformat.Double:
 		return true
 	}
 	return false
 }
 
 // decodeBound returns a bound as [prune.Range] describes it, or nil.
-func decodeBound(data []byte, column *schema.Column, t arrow.DataType) any {
-	if !sameUnit(column.LogicalType(), t) {
+func decodeBound(data []byte, column *parquetformat.Column, t arrow.DataType) any {
+	if !sameUnit(column.Logical, t) {
 		return nil
 	}
-	switch column.PhysicalType() {
-	case parquet.Types.Boolean:
+	switch column.Physical {
+	case parquetformat.Boolean:
 		if len(data) == 1 && t.ID() == arrow.BOOL {
 			return data[0] != 0
 		}
-	case parquet.Types.Int32:
+	case parquetformat.Int32:
 		if len(data) == 4 {
 			return integerBound(int64(int32(binary.LittleEndian.Uint32(data))), math.MaxUint32, t)
 		}
-	case parquet.Types.Int64:
+	case parquetformat.Int64:
 		if len(data) == 8 {
 			return integerBound(int64(binary.LittleEndian.Uint64(data)), math.MaxUint64, t)
 		}
-	case parquet.Types.Float:
+	case parquetformat.Float:
 		if len(data) == 4 && t.ID() == arrow.FLOAT32 {
 			return floatBound(float64(math.Float32frombits(binary.LittleEndian.Uint32(data))))
 		}
-	case parquet.Types.Double:
+	case parquetformat.Double:
 		if len(data) == 8 && t.ID() == arrow.FLOAT64 {
 			return floatBound(math.Float64frombits(binary.LittleEndian.Uint64(data)))
 		}
-	case parquet.Types.ByteArray, parquet.Types.FixedLenByteArray:
+	case parquetformat.ByteArray, parquetformat.FixedLenByteArray:
 		if t.ID() == arrow.DECIMAL128 {
 			return bigEndian(data)
 		}
-		if column.PhysicalType() == parquet.Types.ByteArray {
+		if column.Physical == parquetformat.ByteArray {
 			return slices.Clone(data)
 		}
 	}
@@ -188,31 +174,29 @@ func bigEndian(data []byte) any {
 
 // sameUnit reports whether a file stores the values of an Arrow type in the unit of the
 // type. arrow-go multiplies or divides others when it reads them.
-func sameUnit(logical schema.LogicalType, t arrow.DataType) bool {
-	timed, _ := logical.(interface{ TimeUnit() schema.TimeUnitType })
+func sameUnit(logical parquetformat.Logical, t arrow.DataType) bool {
 	switch t := t.(type) {
 	case *arrow.Date64Type:
 		return false
 	case *arrow.TimestampType:
-		return timed != nil && unitOf(timed.TimeUnit()) == t.Unit
+		return unitOf(logical.Unit) == t.Unit
 	case *arrow.Time32Type:
-		return timed != nil && unitOf(timed.TimeUnit()) == t.Unit
+		return unitOf(logical.Unit) == t.Unit
 	case *arrow.Time64Type:
-		return timed != nil && unitOf(timed.TimeUnit()) == t.Unit
+		return unitOf(logical.Unit) == t.Unit
 	case *arrow.Decimal128Type:
-		scaled, ok := logical.(interface{ Scale() int32 })
-		return ok && scaled.Scale() == t.Scale
+		return logical.Kind == parquetformat.Decimal && logical.Scale == t.Scale
 	}
 	return true
 }
 
-func unitOf(unit schema.TimeUnitType) arrow.TimeUnit {
+func unitOf(unit parquetformat.Unit) arrow.TimeUnit {
 	switch unit {
-	case schema.TimeUnitMillis:
+	case parquetformat.Millis:
 		return arrow.Millisecond
-	case schema.TimeUnitMicros:
+	case parquetformat.Micros:
 		return arrow.Microsecond
-	case schema.TimeUnitNanos:
+	case parquetformat.Nanos:
 		return arrow.Nanosecond
 	}
 	return -1

@@ -136,7 +136,7 @@ func (f *footer) convertedRange(column string, r prune.Range) prune.Range {
 
 // statistics returns the range of a column in a row group of the file.
 func (f *parquetFile) statistics(footer *footer, rowGroup int, column string) prune.Range {
-	rows := footer.metadata.GetRowGroups()[rowGroup].GetNumRows()
+	rows := footer.metadata.Groups[rowGroup].Rows
 	if column == f.table.table.Kept {
 		return f.listed.keptRange(footer.firstRow(rowGroup), rows)
 	}

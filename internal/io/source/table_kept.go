@@ -57,8 +57,8 @@ func (f *TableFile) checkDeleted(rows int64) error {
 
 // firstRow is the number of the first row of a row group in its file.
 func (f *footer) firstRow(rowGroup int) (row int64) {
-	for _, group := range f.metadata.GetRowGroups()[:rowGroup] {
-		row += group.GetNumRows()
+	for _, group := range f.metadata.Groups[:rowGroup] {
+		row += group.Rows
 	}
 	return row
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExamples has each exported function, method and type of package gpuframe in an example, a recipe, the tutorial or a
+// TestExamples has each exported function, method, type, constant and variable of package gpuframe in an example, a recipe, the tutorial or a
 // program of examples/.
 func TestExamples(t *testing.T) {
 	var text strings.Builder
@@ -42,7 +42,7 @@ func TestExamples(t *testing.T) {
 	require.Empty(t, missing, "give these names an example in example*_test.go")
 }
 
-// exportedOfRoot returns the exported functions and types of package gpuframe, and its methods as Type.Method.
+// exportedOfRoot returns the exported functions, types, constants and variables of package gpuframe, and its methods as Type.Method.
 func exportedOfRoot(t *testing.T) (names []string) {
 	paths, err := filepath.Glob(filepath.Join(root, "*.go"))
 	require.NoError(t, err)
@@ -62,14 +62,28 @@ func exportedOfRoot(t *testing.T) (names []string) {
 				}
 			case *ast.GenDecl:
 				for _, s := range d.Specs {
-					if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() {
-						names = append(names, s.Name.Name)
-					}
+					names = append(names, exportedOfSpec(s)...)
 				}
 			}
 		}
 	}
 	slices.Sort(names)
+	return names
+}
+
+func exportedOfSpec(s ast.Spec) (names []string) {
+	switch s := s.(type) {
+	case *ast.TypeSpec:
+		if s.Name.IsExported() {
+			names = append(names, s.Name.Name)
+		}
+	case *ast.ValueSpec:
+		for _, name := range s.Names {
+			if name.IsExported() {
+				names = append(names, name.Name)
+			}
+		}
+	}
 	return names
 }
 

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
@@ -69,7 +69,7 @@ func indexOf(t testing.TB, reader *file.Reader, data []byte, group, column int) 
 	if m.IsSetDictionaryPageOffset() {
 		start = min(start, m.GetDictionaryPageOffset())
 	}
-	plan, err := pages.NewPlan(data[start:start+m.GetTotalCompressedSize()], pages.Column{Codec: compress.Compression(m.GetCodec()), Values: m.GetNumValues(), MaxDefinition: about.MaxDefinitionLevel()})
+	plan, err := pages.NewPlan(data[start:start+m.GetTotalCompressedSize()], pages.Column{Codec: parquetformat.Codec(m.GetCodec()), Values: m.GetNumValues(), MaxDefinition: about.MaxDefinitionLevel()})
 	require.NoError(t, err)
 	values, err := reader.RowGroup(group).Column(column)
 	require.NoError(t, err)

@@ -13,11 +13,12 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 	"github.com/stretchr/testify/require"
 
+	_ "github.com/gpuframe/gpuframe/internal/io/lz4blocks" // files are read by arrow-go too
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
@@ -45,9 +46,18 @@ func First(t testing.TB, data []byte, dataType arrow.DataType) (chunk []byte, ab
 		start = min(start, m.GetDictionaryPageOffset())
 	}
 	return data[start : start+m.GetTotalCompressedSize()], pages.Flat{
-		Column:   pages.Column{Codec: compress.Compression(m.GetCodec()), Values: m.GetNumValues(), MaxDefinition: column.MaxDefinitionLevel()},
-		Physical: column.PhysicalType(), Width: column.TypeLength(), Type: dataType,
+		Column:   pages.Column{Codec: parquetformat.Codec(m.GetCodec()), Values: m.GetNumValues(), MaxDefinition: column.MaxDefinitionLevel()},
+		Physical: parquetformat.Type(column.PhysicalType()), Width: column.TypeLength(), Type: dataType,
 	}
+}
+
+// Footer returns what the footer of a file says.
+func Footer(t require.TestingT, data []byte) *parquetformat.File {
+	tail, err := parquetformat.ReadTail(bytes.NewReader(data), int64(len(data)))
+	require.NoError(t, err)
+	f, err := parquetformat.Read(tail)
+	require.NoError(t, err)
+	return f
 }
 
 // Types returns types that a [pages.Decoder] knows.

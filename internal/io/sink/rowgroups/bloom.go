@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/io/thrift"
 )
 
 // bloom is a split-block Bloom filter, as the format describes it.
@@ -36,11 +37,11 @@ func (b bloom) add(hash uint64) {
 
 // header returns the header of the filter.
 func (b bloom) header() []byte {
-	t := &thrift{}
-	t.int32(1, int64(len(b)))
+	t := &thrift.Encoder{}
+	t.Int32(1, int64(len(b)))
 	for _, only := range []int{2, 3, 4} { // the algorithm, hash and compression, each number 1 of its union
-		t.object(only, func() { t.object(1, func() {}) })
+		t.Object(only, func() { t.Object(1, func() {}) })
 	}
-	t.end()
-	return t.data
+	t.End()
+	return t.Data
 }

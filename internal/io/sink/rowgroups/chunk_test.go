@@ -10,11 +10,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
@@ -99,7 +99,7 @@ func TestCutBounds(t *testing.T) {
 type blockedWriter struct{ released chan struct{} }
 
 func (b blockedWriter) Write(p []byte) (int, error) {
-	if string(p) != magic {
+	if string(p) != parquetformat.Magic {
 		<-b.released
 	}
 	return len(p), nil
@@ -112,7 +112,7 @@ func TestRowGroupsInFlight(t *testing.T) {
 		b.AppendValues([]int64{1, 2, 3}, nil)
 		record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, nil), []arrow.Array{b.NewArray()}, 3)
 		to := blockedWriter{make(chan struct{})}
-		w, err := NewWriter(to, record.Schema(), Options{Codec: compress.Codecs.Zstd})
+		w, err := NewWriter(to, record.Schema(), Options{Codec: parquetformat.Zstd})
 		require.NoError(t, err)
 		defer w.Abort()
 		var taken atomic.Int64

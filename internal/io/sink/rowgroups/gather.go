@@ -11,7 +11,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/apache/arrow/go/v17/arrow/decimal256"
-	"github.com/apache/arrow/go/v17/parquet"
+
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
 
 // ErrValue reports a value that the type of its column does not hold in a Parquet file.
@@ -153,15 +154,15 @@ type scratch struct {
 // gather returns the values of the arrays of a column chunk, in their memory or that of s.
 func gather(c *leaf, parts []part, r rows, s *scratch) (values, error) {
 	switch c.physical {
-	case parquet.Types.Boolean:
+	case parquetformat.Boolean:
 		return gatherFlags(parts, r), nil
-	case parquet.Types.Int32, parquet.Types.Float:
+	case parquetformat.Int32, parquetformat.Float:
 		all, err := gatherNumbers(c, parts, r, &s.words32)
 		return numbers[uint32]{all, c.order}, err
-	case parquet.Types.Int64, parquet.Types.Double:
+	case parquetformat.Int64, parquetformat.Double:
 		all, err := gatherNumbers(c, parts, r, &s.words64)
 		return numbers[uint64]{all, c.order}, err
-	case parquet.Types.FixedLenByteArray:
+	case parquetformat.FixedLenByteArray:
 		return gatherFixed(c, parts, r, s)
 	}
 	return gatherTexts(c, parts, r, s), nil

@@ -1,9 +1,11 @@
 package rowgroups
 
 import (
+	"strings"
+
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/schema"
+
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
 
 // leaf describes a column chunk's part of the schema.
@@ -17,7 +19,7 @@ type leaf struct {
 	// mostDefinition and mostRepetition are the greatest levels.
 	mostDefinition, mostRepetition uint8
 	dataType                       arrow.DataType // of its arrays
-	physical                       parquet.Type
+	physical                       parquetformat.Type
 	// width is the length of a value: 4, 8, that of FIXED_LEN_BYTE_ARRAY, or 0.
 	width    int
 	optional bool
@@ -29,29 +31,29 @@ type leaf struct {
 }
 
 // newLeaf describes a leaf of a file's schema, with arrays of a type.
-func newLeaf(about *schema.Column, t arrow.DataType) leaf {
-	c := leaf{name: about.Path(), parts: about.ColumnPath(), dataType: t, physical: about.PhysicalType(), optional: about.MaxDefinitionLevel() > 0,
-		mostDefinition: uint8(about.MaxDefinitionLevel()), mostRepetition: uint8(about.MaxRepetitionLevel())}
-	unsigned := about.SortOrder() == schema.SortUNSIGNED
+func newLeaf(about *parquetformat.Column, t arrow.DataType) leaf {
+	c := leaf{name: strings.Join(about.Path, "."), parts: about.Path, dataType: t, physical: about.Physical, optional: about.MaxDefinition > 0,
+		mostDefinition: uint8(about.MaxDefinition), mostRepetition: uint8(about.MaxRepetition)}
+	unsigned := about.Order() == parquetformat.Unsigned
 	if unsigned {
 		c.order = orderUnsigned
 	}
 	switch c.physical {
-	case parquet.Types.Boolean:
+	case parquetformat.Boolean:
 		c.order = orderFlags
-	case parquet.Types.Int32:
+	case parquetformat.Int32:
 		c.width = 4
-	case parquet.Types.Int64:
+	case parquetformat.Int64:
 		c.width = 8
-	case parquet.Types.Float:
+	case parquetformat.Float:
 		c.width, c.order = 4, orderFloat
-	case parquet.Types.Double:
+	case parquetformat.Double:
 		c.width, c.order = 8, orderFloat
-	case parquet.Types.ByteArray:
+	case parquetformat.ByteArray:
 		c.order = orderBytes
 		c.isUTF8 = t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING
-	case parquet.Types.FixedLenByteArray:
-		c.width, c.order = about.TypeLength(), orderBigEndian
+	case parquetformat.FixedLenByteArray:
+		c.width, c.order = about.Length, orderBigEndian
 		if unsigned {
 			c.order = orderBytes
 		}
@@ -61,5 +63,5 @@ func newLeaf(about *schema.Column, t arrow.DataType) leaf {
 
 // isInteger reports whether values are integers.
 func (c *leaf) isInteger() bool {
-	return c.physical == parquet.Types.Int32 || c.physical == parquet.Types.Int64
+	return c.physical == parquetformat.Int32 || c.physical == parquetformat.Int64
 }

@@ -1,15 +1,15 @@
 package rowgroups
 
 import (
-	"github.com/apache/arrow/go/v17/parquet/compress"
-
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/io/thrift"
 )
 
 // storedChunk is a column chunk in the file.
 type storedChunk struct {
 	*chunk
-	codec compress.Compression
+	codec parquetformat.Codec
 	// begin is the offset of its first page, data that of its first data page.
 	begin, data int64
 	// uncompressed and compressed are the lengths of its pages with their headers.
@@ -38,26 +38,26 @@ type storedGroup struct {
 const mostOrdinal = 1<<15 - 1
 
 // appendMetadata appends the metadata of a row group.
-func (g *storedGroup) appendMetadata(t *thrift, ordinal int) {
+func (g *storedGroup) appendMetadata(t *thrift.Encoder, ordinal int) {
 	var uncompressed, compressed int64
-	t.objects(1, len(g.chunks), func(i int) {
+	t.Objects(1, len(g.chunks), func(i int) {
 		k := g.chunks[i]
 		uncompressed, compressed = uncompressed+k.uncompressed, compressed+k.compressed
-		t.int64(2, 0)
-		t.object(3, func() { k.appendMetadata(t) })
-		t.int64(4, k.offsetIndex.begin)
-		t.int32(5, int64(len(k.offsetIndex.data)))
+		t.Int64(2, 0)
+		t.Object(3, func() { k.appendMetadata(t) })
+		t.Int64(4, k.offsetIndex.begin)
+		t.Int32(5, int64(len(k.offsetIndex.data)))
 		if k.columnIndex.data != nil {
-			t.int64(6, k.columnIndex.begin)
-			t.int32(7, int64(len(k.columnIndex.data)))
+			t.Int64(6, k.columnIndex.begin)
+			t.Int32(7, int64(len(k.columnIndex.data)))
 		}
 	})
-	t.int64(2, uncompressed)
-	t.int64(3, int64(g.rows))
-	t.int64(5, g.begin)
-	t.int64(6, compressed)
+	t.Int64(2, uncompressed)
+	t.Int64(3, int64(g.rows))
+	t.Int64(5, g.begin)
+	t.Int64(6, compressed)
 	if ordinal <= mostOrdinal {
-		t.int16(7, int64(ordinal))
+		t.Int16(7, int64(ordinal))
 	}
 }
 
@@ -65,10 +65,10 @@ func (g *storedGroup) appendMetadata(t *thrift, ordinal int) {
 type pagePlace struct{ offset, length int64 }
 
 // newStoredChunk places the pages of a column chunk in the file.
-func newStoredChunk(c *groupChunk, codec compress.Compression, begin int64) *storedChunk {
+func newStoredChunk(c *groupChunk, codec parquetformat.Codec, begin int64) *storedChunk {
 	k := &storedChunk{chunk: c.chunk, codec: codec, begin: begin, data: begin}
 	if c.stored {
-		k.codec = compress.Codecs.Uncompressed
+		k.codec = parquetformat.Uncompressed
 	}
 	bodies := c.bodies
 	if k.distinct > 0 {
@@ -104,45 +104,45 @@ func (k *storedChunk) copyPages(to []byte, bodies []pageBody) {
 
 // pageHeader encodes the header of a page.
 func pageHeader(kind, encoding, values int, p page, body pageBody) []byte {
-	t := &thrift{}
-	t.int32(1, int64(kind))
-	t.int32(2, int64(p.end-p.begin))
-	t.int32(3, int64(len(body.data)))
-	t.int32(4, int64(int32(body.sum)))
+	t := &thrift.Encoder{}
+	t.Int32(1, int64(kind))
+	t.Int32(2, int64(p.end-p.begin))
+	t.Int32(3, int64(len(body.data)))
+	t.Int32(4, int64(int32(body.sum)))
 	if kind == pages.DictionaryPage {
-		t.object(7, func() {
-			t.int32(1, int64(values))
-			t.int32(2, int64(encoding))
-			t.flag(3, true) // sorted
+		t.Object(7, func() {
+			t.Int32(1, int64(values))
+			t.Int32(2, int64(encoding))
+			t.Flag(3, true) // sorted
 		})
 	} else {
-		t.object(5, func() {
-			t.int32(1, int64(values))
-			t.int32(2, int64(encoding))
-			t.int32(3, pages.RLE)
-			t.int32(4, pages.RLE)
+		t.Object(5, func() {
+			t.Int32(1, int64(values))
+			t.Int32(2, int64(encoding))
+			t.Int32(3, pages.RLE)
+			t.Int32(4, pages.RLE)
 		})
 	}
-	t.end()
-	return t.data
+	t.End()
+	return t.Data
 }
 
 // encodeColumnIndex encodes the bounds and nulls of the pages.
 func (k *storedChunk) encodeColumnIndex() []byte {
-	t := &thrift{}
-	t.list(1, typeTrue, len(k.pages), func(i int) {
+	t := &thrift.Encoder{}
+	t.List(1, thrift.True, len(k.pages), func(i int) {
 		if k.pages[i].values == 0 {
-			t.data = append(t.data, typeTrue)
+			t.Data = append(t.Data, thrift.True)
 		} else {
-			t.data = append(t.data, typeFalse)
+			t.Data = append(t.Data, thrift.False)
 		}
 	})
-	t.list(2, typeBinary, len(k.pages), func(i int) { t.data = appendBinary(t.data, k.pages[i].bounds.low.value) })
-	t.list(3, typeBinary, len(k.pages), func(i int) { t.data = appendBinary(t.data, k.pages[i].bounds.high.value) })
-	t.int32(4, k.boundaryOrder())
-	t.list(5, typeInt64, len(k.pages), func(i int) { t.varint(int64(k.pages[i].entries - k.pages[i].values)) })
-	t.end()
-	return t.data
+	t.List(2, thrift.Binary, len(k.pages), func(i int) { t.Data = thrift.AppendBinary(t.Data, k.pages[i].bounds.low.value) })
+	t.List(3, thrift.Binary, len(k.pages), func(i int) { t.Data = thrift.AppendBinary(t.Data, k.pages[i].bounds.high.value) })
+	t.Int32(4, k.boundaryOrder())
+	t.List(5, thrift.Int64, len(k.pages), func(i int) { t.Varint(int64(k.pages[i].entries - k.pages[i].values)) })
+	t.End()
+	return t.Data
 }
 
 // boundaryOrder returns how the bounds of the pages are sorted: 1 ascending, 2 descending, 0 not.
@@ -172,62 +172,62 @@ func (k *storedChunk) boundaryOrder() int64 {
 
 // encodeOffsetIndex encodes the places of the pages.
 func (k *storedChunk) encodeOffsetIndex() []byte {
-	t := &thrift{}
+	t := &thrift.Encoder{}
 	row := 0
-	t.objects(1, len(k.places), func(i int) {
-		t.int64(1, k.places[i].offset)
-		t.int32(2, k.places[i].length)
-		t.int64(3, int64(row))
+	t.Objects(1, len(k.places), func(i int) {
+		t.Int64(1, k.places[i].offset)
+		t.Int32(2, k.places[i].length)
+		t.Int64(3, int64(row))
 		row += k.pages[i].rows
 	})
-	t.end()
-	return t.data
+	t.End()
+	return t.Data
 }
 
 // appendStatistics appends the statistics of the chunk.
-func (k *storedChunk) appendStatistics(t *thrift) {
-	t.int64(3, int64(k.rows.count-k.rows.valid))
+func (k *storedChunk) appendStatistics(t *thrift.Encoder) {
+	t.Int64(3, int64(k.rows.count-k.rows.valid))
 	if k.distinct > 0 {
-		t.int64(4, int64(k.distinct))
+		t.Int64(4, int64(k.distinct))
 	}
 	if !k.bounds.known() {
 		return
 	}
-	t.binary(5, k.bounds.high.value)
-	t.binary(6, k.bounds.low.value)
-	t.flag(7, k.bounds.high.exact)
-	t.flag(8, k.bounds.low.exact)
+	t.Binary(5, k.bounds.high.value)
+	t.Binary(6, k.bounds.low.value)
+	t.Flag(7, k.bounds.high.exact)
+	t.Flag(8, k.bounds.low.exact)
 }
 
 // appendMetadata appends the metadata of a column chunk to those of a row group.
-func (k *storedChunk) appendMetadata(t *thrift) {
+func (k *storedChunk) appendMetadata(t *thrift.Encoder) {
 	encodings := []int{pages.RLE, k.encoding} // of the levels, the values, the dictionary
 	if k.distinct > 0 {
 		encodings = append(encodings, pages.Plain)
 	}
-	t.int32(1, int64(k.leaf.physical))
-	t.list(2, typeInt32, len(encodings), func(i int) { t.varint(int64(encodings[i])) })
-	t.list(3, typeBinary, len(k.leaf.parts), func(i int) { t.data = appendBinary(t.data, []byte(k.leaf.parts[i])) })
-	t.int32(4, int64(k.codec))
-	t.int64(5, int64(k.rows.count))
-	t.int64(6, k.uncompressed)
-	t.int64(7, k.compressed)
-	t.int64(9, k.data)
+	t.Int32(1, int64(k.leaf.physical))
+	t.List(2, thrift.Int32, len(encodings), func(i int) { t.Varint(int64(encodings[i])) })
+	t.List(3, thrift.Binary, len(k.leaf.parts), func(i int) { t.Data = thrift.AppendBinary(t.Data, []byte(k.leaf.parts[i])) })
+	t.Int32(4, int64(k.codec))
+	t.Int64(5, int64(k.rows.count))
+	t.Int64(6, k.uncompressed)
+	t.Int64(7, k.compressed)
+	t.Int64(9, k.data)
 	if k.distinct > 0 {
-		t.int64(11, k.begin)
+		t.Int64(11, k.begin)
 	}
-	t.object(12, func() { k.appendStatistics(t) })
+	t.Object(12, func() { k.appendStatistics(t) })
 	kinds := []struct{ page, encoding, count int }{{pages.DataPage, k.encoding, len(k.pages)}}
 	if k.distinct > 0 {
 		kinds = append(kinds, struct{ page, encoding, count int }{pages.DictionaryPage, pages.Plain, 1})
 	}
-	t.objects(13, len(kinds), func(i int) {
-		t.int32(1, int64(kinds[i].page))
-		t.int32(2, int64(kinds[i].encoding))
-		t.int32(3, int64(kinds[i].count))
+	t.Objects(13, len(kinds), func(i int) {
+		t.Int32(1, int64(kinds[i].page))
+		t.Int32(2, int64(kinds[i].encoding))
+		t.Int32(3, int64(kinds[i].count))
 	})
 	if k.bloomLength > 0 {
-		t.int64(14, k.bloomBegin)
-		t.int32(15, int64(k.bloomLength))
+		t.Int64(14, k.bloomBegin)
+		t.Int32(15, int64(k.bloomLength))
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet/schema"
+
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
 
 // step is an array on the way from a column to a leaf.
@@ -30,13 +31,13 @@ const (
 const mostLevel = math.MaxUint8
 
 // leavesOf describes the leaves of a file's columns, in the order of the file.
-func leavesOf(s *arrow.Schema, about *schema.Schema) ([]leaf, error) {
+func leavesOf(s *arrow.Schema, about *parquetformat.Schema) ([]leaf, error) {
 	var leaves []leaf
 	for i, field := range s.Fields() {
 		var err error
 		eachLeaf(field.Type, field.Nullable, nil, func(path []step, t arrow.DataType) {
-			node := about.Column(len(leaves))
-			if node.MaxDefinitionLevel() > mostLevel || node.MaxRepetitionLevel() > mostLevel {
+			node := &about.Columns[len(leaves)]
+			if node.MaxDefinition > mostLevel || node.MaxRepetition > mostLevel {
 				err = fmt.Errorf("column %q has more than %d levels of lists, structs and nulls: %w", field.Name, mostLevel, arrow.ErrNotImplemented)
 			}
 			c := newLeaf(node, t)

@@ -1,16 +1,11 @@
 package rowgroups
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/file"
-	"github.com/apache/arrow/go/v17/parquet/metadata"
-	"github.com/apache/arrow/go/v17/parquet/schema"
 
-	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
 
 // createdBy is the writer that a file names. Its minima of texts are right, unlike those of
@@ -23,20 +18,20 @@ const createdBy = "gpuframe version 1.0.0"
 // # Errors
 //
 // An error wraps [arrow.ErrNotImplemented]: Parquet has no such type, or [Writer] does not write it.
-func fileSchema(s *arrow.Schema, ids []FieldID, properties *parquet.WriterProperties) (*schema.Schema, error) {
+func fileSchema(s *arrow.Schema, ids []FieldID) (*parquetformat.Schema, error) {
 	fields, err := fieldNodes(s.Fields(), ids)
 	if err != nil {
 		return nil, err
 	}
-	root, err := schema.NewGroupNode(properties.RootName(), properties.RootRepetition(), fields, noFieldID)
-	if err != nil {
-		return nil, err
-	}
-	return schema.NewSchema(root), nil
+	return parquetformat.NewSchema(newGroup("schema", parquetformat.Repeated, parquetformat.None, noFieldID, fields...)), nil
 }
 
-func fieldNodes(fields []arrow.Field, ids []FieldID) (schema.FieldList, error) {
-	nodes := make(schema.FieldList, len(fields))
+func newGroup(name string, repetition parquetformat.Repetition, kind parquetformat.Kind, id int32, children ...*parquetformat.Node) *parquetformat.Node {
+	return &parquetformat.Node{Name: name, Repetition: repetition, Logical: parquetformat.Logical{Kind: kind}, ID: id, Children: children}
+}
+
+func fieldNodes(fields []arrow.Field, ids []FieldID) ([]*parquetformat.Node, error) {
+	nodes := make([]*parquetformat.Node, len(fields))
 	for i, field := range fields {
 		var err error
 		if nodes[i], err = fieldNode(field, member(ids, i)); err != nil {
@@ -47,7 +42,7 @@ func fieldNodes(fields []arrow.Field, ids []FieldID) (schema.FieldList, error) {
 }
 
 // fieldNode returns the tree of a field.
-func fieldNode(field arrow.Field, id FieldID) (schema.Node, error) {
+func fieldNode(field arrow.Field, id FieldID) (*parquetformat.Node, error) {
 	repetition := repetitionOf(field.Nullable)
 	switch t := field.Type.(type) {
 	case *arrow.StructType:
@@ -58,19 +53,21 @@ func fieldNode(field arrow.Field, id FieldID) (schema.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return schema.NewGroupNode(field.Name, repetition, fields, id.number())
+		return newGroup(field.Name, repetition, parquetformat.None, id.number(), fields...), nil
 	case *arrow.ListType, *arrow.FixedSizeListType:
 		element, err := fieldNode(arrow.Field{Name: "element", Type: t.(arrow.ListLikeType).Elem(), Nullable: true}, member(id.Members, 0))
 		if err != nil {
 			return nil, err
 		}
-		return schema.ListOfWithName(field.Name, element, repetition, id.number())
+		list := newGroup("list", parquetformat.Repeated, parquetformat.None, noFieldID, element)
+		return newGroup(field.Name, repetition, parquetformat.List, id.number(), list), nil
 	case *arrow.MapType:
 		entry, err := fieldNodes([]arrow.Field{renamed(t.KeyField(), "key"), renamed(t.ItemField(), "value")}, id.Members)
 		if err != nil {
 			return nil, err
 		}
-		return schema.MapOf(field.Name, entry[0], entry[1], repetition, id.number())
+		entries := newGroup("key_value", parquetformat.Repeated, parquetformat.None, noFieldID, entry...)
+		return newGroup(field.Name, repetition, parquetformat.Map, id.number(), entries), nil
 	}
 	return leafNode(field, id)
 }
@@ -80,23 +77,18 @@ func renamed(field arrow.Field, name string) arrow.Field {
 	return field
 }
 
-func repetitionOf(nullable bool) parquet.Repetition {
+func repetitionOf(nullable bool) parquetformat.Repetition {
 	if nullable {
-		return parquet.Repetitions.Optional
+		return parquetformat.Optional
 	}
-	return parquet.Repetitions.Required
+	return parquetformat.Required
 }
 
-// emptyFooter returns the footer of a file without rows.
-func emptyFooter(s *schema.Schema, entries arrow.Metadata, properties *parquet.WriterProperties) ([]byte, error) {
-	pairs := metadata.NewKeyValueMetadata()
-	for i, key := range entries.Keys() {
-		_ = pairs.Append(key, entries.Values()[i]) // a file has no entries that are not UTF-8
+// entriesOf returns the metadata of an Arrow schema for a file.
+func entriesOf(m arrow.Metadata) []parquetformat.Entry {
+	entries := make([]parquetformat.Entry, m.Len())
+	for i, key := range m.Keys() {
+		entries[i] = parquetformat.Entry{Key: key, Value: m.Values()[i]}
 	}
-	var empty bytes.Buffer
-	writer := file.NewParquetWriter(&empty, s.Root(), file.WithWriterProps(properties), file.WithWriteMetadata(pairs))
-	if err := writer.Close(); err != nil {
-		return nil, err
-	}
-	return pages.Footer(bytes.NewReader(empty.Bytes()), int64(empty.Len()))
+	return entries
 }

@@ -5,51 +5,51 @@ import (
 	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/schema"
+
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
 
 // leafType is how a file has the values of an Arrow type.
 type leafType struct {
-	physical parquet.Type
-	logical  schema.LogicalType
+	physical parquetformat.Type
+	logical  parquetformat.Logical
 	// length is that of FIXED_LEN_BYTE_ARRAY, or -1.
 	length int
 }
 
 // leafNode returns the node of a field with values.
-func leafNode(field arrow.Field, id FieldID) (schema.Node, error) {
+func leafNode(field arrow.Field, id FieldID) (*parquetformat.Node, error) {
 	t, err := leafTypeOf(field.Type)
 	if err != nil {
 		return nil, fmt.Errorf("column %q: %w", field.Name, err)
 	}
 	if id.UUID {
-		t.logical = schema.UUIDLogicalType{}
+		t.logical = parquetformat.Logical{Kind: parquetformat.UUID}
 	}
 	number := id.number()
 	if number == noFieldID {
 		number = metadataID(field.Metadata)
 	}
-	return schema.NewPrimitiveNodeLogical(field.Name, repetitionOf(field.Nullable), t.logical, t.physical, t.length, number)
+	return &parquetformat.Node{Name: field.Name, Repetition: repetitionOf(field.Nullable), Logical: t.logical, Physical: t.physical, Length: t.length, ID: number}, nil
 }
 
 func leafTypeOf(t arrow.DataType) (leafType, error) {
-	leaf := leafType{logical: schema.NoLogicalType{}, length: -1}
+	leaf := leafType{length: -1}
 	switch t := t.(type) {
 	case *arrow.FixedSizeBinaryType:
 		if t.ByteWidth <= 0 {
 			break
 		}
-		leaf.physical, leaf.length = parquet.Types.FixedLenByteArray, t.ByteWidth
+		leaf.physical, leaf.length = parquetformat.FixedLenByteArray, t.ByteWidth
 		return leaf, nil
 	case *arrow.TimestampType:
-		leaf.physical, leaf.logical = parquet.Types.Int64, schema.NewTimestampLogicalTypeForce(t.TimeZone != "", timeUnitOf(t.Unit))
+		leaf.physical, leaf.logical = parquetformat.Int64, parquetformat.Logical{Kind: parquetformat.Timestamp, UTC: t.TimeZone != "", Unit: timeUnitOf(t.Unit)}
 		return leaf, nil
 	case *arrow.Time64Type:
-		leaf.physical, leaf.logical = parquet.Types.Int64, schema.NewTimeLogicalType(true, timeUnitOf(t.Unit))
+		leaf.physical, leaf.logical = parquetformat.Int64, parquetformat.Logical{Kind: parquetformat.Time, UTC: true, Unit: timeUnitOf(t.Unit)}
 		return leaf, nil
 	case *arrow.Time32Type:
-		leaf.physical, leaf.logical = parquet.Types.Int32, schema.NewTimeLogicalType(true, timeUnitOf(t.Unit))
+		leaf.physical, leaf.logical = parquetformat.Int32, parquetformat.Logical{Kind: parquetformat.Time, UTC: true, Unit: timeUnitOf(t.Unit)}
 		return leaf, nil
 	case *arrow.Decimal128Type, *arrow.Decimal256Type:
 		return decimalLeaf(t.(arrow.DecimalType))
@@ -58,42 +58,43 @@ func leafTypeOf(t arrow.DataType) (leafType, error) {
 	if !ok {
 		return leaf, fmt.Errorf("%v has no type in Parquet files: cast or drop the column: %w", t, arrow.ErrNotImplemented)
 	}
-	leaf.physical = simple.physical
-	if simple.logical != nil {
-		leaf.logical = simple.logical
-	}
+	leaf.physical, leaf.logical = simple.physical, simple.logical
 	return leaf, nil
+}
+
+func integer(bits int8, signed bool) parquetformat.Logical {
+	return parquetformat.Logical{Kind: parquetformat.Integer, Bits: bits, Signed: signed}
 }
 
 // simpleLeaves are the types without parameters.
 var simpleLeaves = map[arrow.Type]leafType{
-	arrow.BOOL:         {physical: parquet.Types.Boolean},
-	arrow.INT8:         {physical: parquet.Types.Int32, logical: schema.NewIntLogicalType(8, true)},
-	arrow.INT16:        {physical: parquet.Types.Int32, logical: schema.NewIntLogicalType(16, true)},
-	arrow.INT32:        {physical: parquet.Types.Int32, logical: schema.NewIntLogicalType(32, true)},
-	arrow.INT64:        {physical: parquet.Types.Int64, logical: schema.NewIntLogicalType(64, true)},
-	arrow.UINT8:        {physical: parquet.Types.Int32, logical: schema.NewIntLogicalType(8, false)},
-	arrow.UINT16:       {physical: parquet.Types.Int32, logical: schema.NewIntLogicalType(16, false)},
-	arrow.UINT32:       {physical: parquet.Types.Int32, logical: schema.NewIntLogicalType(32, false)},
-	arrow.UINT64:       {physical: parquet.Types.Int64, logical: schema.NewIntLogicalType(64, false)},
-	arrow.FLOAT32:      {physical: parquet.Types.Float},
-	arrow.FLOAT64:      {physical: parquet.Types.Double},
-	arrow.STRING:       {physical: parquet.Types.ByteArray, logical: schema.StringLogicalType{}},
-	arrow.LARGE_STRING: {physical: parquet.Types.ByteArray, logical: schema.StringLogicalType{}},
-	arrow.BINARY:       {physical: parquet.Types.ByteArray},
-	arrow.LARGE_BINARY: {physical: parquet.Types.ByteArray},
-	arrow.DATE32:       {physical: parquet.Types.Int32, logical: schema.DateLogicalType{}},
+	arrow.BOOL:         {physical: parquetformat.Boolean},
+	arrow.INT8:         {physical: parquetformat.Int32, logical: integer(8, true)},
+	arrow.INT16:        {physical: parquetformat.Int32, logical: integer(16, true)},
+	arrow.INT32:        {physical: parquetformat.Int32, logical: integer(32, true)},
+	arrow.INT64:        {physical: parquetformat.Int64, logical: integer(64, true)},
+	arrow.UINT8:        {physical: parquetformat.Int32, logical: integer(8, false)},
+	arrow.UINT16:       {physical: parquetformat.Int32, logical: integer(16, false)},
+	arrow.UINT32:       {physical: parquetformat.Int32, logical: integer(32, false)},
+	arrow.UINT64:       {physical: parquetformat.Int64, logical: integer(64, false)},
+	arrow.FLOAT32:      {physical: parquetformat.Float},
+	arrow.FLOAT64:      {physical: parquetformat.Double},
+	arrow.STRING:       {physical: parquetformat.ByteArray, logical: parquetformat.Logical{Kind: parquetformat.String}},
+	arrow.LARGE_STRING: {physical: parquetformat.ByteArray, logical: parquetformat.Logical{Kind: parquetformat.String}},
+	arrow.BINARY:       {physical: parquetformat.ByteArray},
+	arrow.LARGE_BINARY: {physical: parquetformat.ByteArray},
+	arrow.DATE32:       {physical: parquetformat.Int32, logical: parquetformat.Logical{Kind: parquetformat.Date}},
 }
 
 // timeUnitOf returns the unit of a file. Parquet lacks seconds, which become milliseconds.
-func timeUnitOf(unit arrow.TimeUnit) schema.TimeUnitType {
+func timeUnitOf(unit arrow.TimeUnit) parquetformat.Unit {
 	switch unit {
 	case arrow.Nanosecond:
-		return schema.TimeUnitNanos
+		return parquetformat.Nanos
 	case arrow.Microsecond:
-		return schema.TimeUnitMicros
+		return parquetformat.Micros
 	}
-	return schema.TimeUnitMillis
+	return parquetformat.Millis
 }
 
 // Most digits of decimals in INT32 and INT64.
@@ -108,14 +109,14 @@ func decimalLeaf(t arrow.DecimalType) (leafType, error) {
 		return leafType{}, fmt.Errorf("%v has %d digits and the scale %d, expected a scale from 0 to the number of digits: cast or drop the column: %w",
 			t, precision, scale, arrow.ErrNotImplemented)
 	}
-	leaf := leafType{logical: schema.NewDecimalLogicalType(precision, scale), length: -1}
+	leaf := leafType{logical: parquetformat.Logical{Kind: parquetformat.Decimal, Precision: precision, Scale: scale}, length: -1}
 	switch {
 	case precision <= mostDigits32:
-		leaf.physical = parquet.Types.Int32
+		leaf.physical = parquetformat.Int32
 	case precision <= mostDigits64:
-		leaf.physical = parquet.Types.Int64
+		leaf.physical = parquetformat.Int64
 	default:
-		leaf.physical, leaf.length = parquet.Types.FixedLenByteArray, bytesOfDigits(int(precision))
+		leaf.physical, leaf.length = parquetformat.FixedLenByteArray, bytesOfDigits(int(precision))
 	}
 	return leaf, nil
 }

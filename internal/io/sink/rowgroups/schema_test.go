@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
+	"github.com/gpuframe/gpuframe/internal/io/thrift"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
@@ -79,39 +80,57 @@ func TestFootersAreThoseOfArrow(t *testing.T) {
 		properties := parquet.NewWriterProperties(parquet.WithCreatedBy(createdBy), parquet.WithStoreDecimalAsInteger(true))
 		want, err := pqarrow.ToParquet(s, properties, pqarrow.NewArrowWriterProperties())
 		require.NoError(r, err)
-		got, err := fileSchema(s, nil, properties)
+		got, err := fileSchema(s, nil)
 		require.NoError(r, err)
-		require.Equal(r, want.String(), got.String())
-		require.Equal(r, schema.ToThrift(want.Root()), schema.ToThrift(got.Root()))
 
 		var file bytes.Buffer
 		writer, err := pqarrow.NewFileWriter(s, &file, properties, pqarrow.NewArrowWriterProperties())
 		require.NoError(r, err)
 		require.NoError(r, writer.Close())
-		wantFooter, err := pages.Footer(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		wantFooter, err := parquetformat.ReadTail(bytes.NewReader(file.Bytes()), int64(file.Len()))
 		require.NoError(r, err)
-		gotFooter, err := emptyFooter(got, s.Metadata(), properties)
-		require.NoError(r, err)
+		gotFooter := parquetformat.Encode(got, 0, func(t *thrift.Encoder) { t.Elements(thrift.Struct, 0, nil) }, entriesOf(s.Metadata()), createdBy)
 		require.Equal(r, wantFooter, gotFooter)
+		requireColumns(r, want, got)
+
+		read, err := parquetformat.Read(gotFooter)
+		require.NoError(r, err)
+		requireColumns(r, want, read.Schema)
+		require.Equal(r, []parquetformat.Entry{{Key: "a", Value: "1"}, {Key: "b", Value: "2"}}, read.Entries)
+		require.Equal(r, createdBy, read.CreatedBy)
 	})
+}
+
+// requireColumns compares the columns of a schema with those of arrow-go.
+func requireColumns(t require.TestingT, want *schema.Schema, got *parquetformat.Schema) {
+	require.Len(t, got.Columns, want.NumColumns())
+	for i, c := range got.Columns {
+		column := want.Column(i)
+		require.Equal(t, []string(column.ColumnPath()), c.Path)
+		require.Equal(t, [2]int16{column.MaxDefinitionLevel(), column.MaxRepetitionLevel()}, [2]int16{c.MaxDefinition, c.MaxRepetition})
+		require.EqualValues(t, column.PhysicalType(), c.Physical)
+		require.EqualValues(t, column.SortOrder(), c.Order())
+		require.Equal(t, want.Root().FieldIndexByField(want.ColumnRoot(i)), c.Field)
+		require.NoError(t, c.Check())
+	}
 }
 
 // IDs of the options replace those of metadata, and mark UUIDs.
 func TestFieldIDsOfTheOptions(t *testing.T) {
 	uuids := arrow.Field{Name: "u", Type: &arrow.FixedSizeBinaryType{ByteWidth: 16}, Metadata: arrow.NewMetadata([]string{fieldIDKey}, []string{"9"})}
 	s := arrow.NewSchema([]arrow.Field{uuids, {Name: "l", Type: arrow.ListOf(arrow.StructOf(uuids, uuids))}}, nil)
-	got, err := fileSchema(s, []FieldID{{ID: 1, UUID: true}, {ID: 2, Members: []FieldID{{ID: 3, Members: []FieldID{{UUID: true}, {ID: 4}}}}}}, parquet.NewWriterProperties())
+	got, err := fileSchema(s, []FieldID{{ID: 1, UUID: true}, {ID: 2, Members: []FieldID{{ID: 3, Members: []FieldID{{UUID: true}, {ID: 4}}}}}})
 	require.NoError(t, err)
 	var ids []int32
 	var types []string
-	for i := range got.NumColumns() {
-		ids, types = append(ids, got.Column(i).SchemaNode().FieldID()), append(types, got.Column(i).LogicalType().String())
+	for _, c := range got.Columns {
+		ids, types = append(ids, c.ID), append(types, c.Logical.String())
 	}
 	require.Equal(t, []int32{1, 9, 4}, ids)
 	require.Equal(t, []string{"UUID", "UUID", "None"}, types)
-	list := got.Root().Field(1).(*schema.GroupNode)
-	require.EqualValues(t, 2, list.FieldID())
-	require.EqualValues(t, 3, list.Field(0).(*schema.GroupNode).Field(0).FieldID())
+	list := got.Root.Children[1]
+	require.EqualValues(t, 2, list.ID)
+	require.EqualValues(t, 3, list.Children[0].Children[0].ID)
 }
 
 // Types that a file does not have are refused.
@@ -120,7 +139,7 @@ func TestTypesThatAreRefused(t *testing.T) {
 	types := append(arraytest.AllTypes(), &arrow.Decimal128Type{Precision: 5, Scale: -1}, &arrow.Decimal128Type{Precision: 5, Scale: 6}, &arrow.Decimal256Type{})
 	for _, dataType := range types {
 		s := arrow.NewSchema([]arrow.Field{{Name: "a", Type: dataType, Nullable: true}}, nil)
-		if _, err := fileSchema(s, nil, parquet.NewWriterProperties()); err != nil {
+		if _, err := fileSchema(s, nil); err != nil {
 			require.ErrorIs(t, err, arrow.ErrNotImplemented, "%v", dataType)
 			refused++
 		}

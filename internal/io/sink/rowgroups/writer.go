@@ -14,18 +14,18 @@ import (
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/io/thrift"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Options describe a file.
 type Options struct {
 	// Codec compresses pages, at a level: 0 is the usual one of the codec.
-	Codec compress.Compression
+	Codec parquetformat.Codec
 	Level int
 	// PageRows is the number of rows of a page. Pages of long values have fewer. 0 means 65,536.
 	PageRows int
@@ -38,7 +38,6 @@ type Options struct {
 }
 
 const (
-	magic = "PAR1"
 	// groupsInFlight is the number of row groups that wait for the one that is written.
 	groupsInFlight = 3
 )
@@ -50,8 +49,9 @@ type Writer struct {
 	options  Options
 	leaves   []leaf
 	pageRows int
-	// footer is that of a file without rows.
-	footer []byte
+	// schema and entries are what the footer says besides the row groups.
+	schema  *parquetformat.Schema
+	entries []parquetformat.Entry
 	// workers are those that have nothing to do.
 	workers chan *worker
 	// groups are those to write, in order.
@@ -124,7 +124,7 @@ func NewWriter(to io.Writer, schema *arrow.Schema, o Options) (*Writer, error) {
 		}
 		w.workers <- &worker{compress: c}
 	}
-	if err := w.append([]byte(magic)); err != nil {
+	if err := w.append([]byte(parquetformat.Magic)); err != nil {
 		return nil, err
 	}
 	w.memory = make([]recycled, len(w.leaves))
@@ -132,19 +132,16 @@ func NewWriter(to io.Writer, schema *arrow.Schema, o Options) (*Writer, error) {
 	return w, nil
 }
 
-// describe makes the footer of a file without rows, and describes the leaves.
+// describe makes the schema of the file, and describes the leaves.
 func (w *Writer) describe(s *arrow.Schema) error {
-	properties := parquet.NewWriterProperties(parquet.WithCreatedBy(createdBy))
-	about, err := fileSchema(s, w.options.FieldIDs, properties)
+	about, err := fileSchema(s, w.options.FieldIDs)
 	if err != nil {
 		return err
 	}
 	if w.leaves, err = leavesOf(s, about); err != nil {
 		return err
 	}
-	if w.footer, err = emptyFooter(about, s.Metadata(), properties); err != nil {
-		return err
-	}
+	w.schema, w.entries = about, entriesOf(s.Metadata())
 	for i := range w.leaves {
 		c := &w.leaves[i]
 		c.dictionary, c.plain, c.bloom = !w.options.NoDictionaries, w.options.OldEncodings, slices.Contains(w.options.Bloom, s.Field(c.column).Name)
@@ -329,7 +326,7 @@ var errStopped = errors.New("the file is not written any more")
 
 // compressChunk compresses the pages of a chunk, unless two of them do not get smaller.
 func (w *Writer) compressChunk(g *group, i int, k *chunk) {
-	c := &groupChunk{chunk: k, stored: w.options.Codec == compress.Codecs.Uncompressed}
+	c := &groupChunk{chunk: k, stored: w.options.Codec == parquetformat.Uncompressed}
 	g.chunks[i] = c
 	raws := k.bodies()
 	c.bodies = make([]pageBody, len(raws))
@@ -442,7 +439,7 @@ func (w *Writer) Close(ctx context.Context) error {
 		return err
 	}
 	footer = binary.LittleEndian.AppendUint32(footer, uint32(len(footer)))
-	return w.append(append(footer, magic...))
+	return w.append(append(footer, parquetformat.Magic...))
 }
 
 // stop waits until no group is written any more.
@@ -480,11 +477,11 @@ func (w *Writer) appendIndexes() ([]byte, error) {
 			}
 		}
 	}
-	t := &thrift{}
-	t.elements(typeStruct, len(w.stored), func(i int) { t.element(func() { w.stored[i].appendMetadata(t, i) }) })
-	footer, err := pages.WithRows(w.footer, w.rows, t.data)
-	if err == nil && len(footer) > math.MaxInt32 {
-		err = fmt.Errorf("a footer of %d bytes: write fewer row groups", len(footer))
+	footer := parquetformat.Encode(w.schema, w.rows, func(t *thrift.Encoder) {
+		t.Elements(thrift.Struct, len(w.stored), func(i int) { t.Element(func() { w.stored[i].appendMetadata(t, i) }) })
+	}, w.entries, createdBy)
+	if len(footer) > math.MaxInt32 {
+		return nil, fmt.Errorf("a footer of %d bytes: write fewer row groups", len(footer))
 	}
-	return footer, err
+	return footer, nil
 }

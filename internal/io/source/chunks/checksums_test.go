@@ -8,10 +8,10 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
@@ -22,7 +22,7 @@ import (
 // Pages of all lengths, of one part and of several, are compared with the checksum that hash/crc32 finds.
 func TestChecksums(t *testing.T) {
 	r := property.Random(t)
-	about := pages.Flat{Physical: parquet.Types.Int64, Width: 8, Type: arrow.PrimitiveTypes.Int64}
+	about := pages.Flat{Physical: parquetformat.Int64, Width: 8, Type: arrow.PrimitiveTypes.Int64}
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := guarded(t, dev)
 		sizes := []int{0, 1, 2, 31, 33, 1000, 8191, 8192, 8193, 20_000}

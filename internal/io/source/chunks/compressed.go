@@ -3,10 +3,9 @@ package chunks
 import (
 	"fmt"
 
-	"github.com/apache/arrow/go/v17/parquet/compress"
-
 	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/io/decompress"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
@@ -19,17 +18,17 @@ type codec struct {
 	most int64
 }
 
-var codecs = map[compress.Compression]codec{
-	compress.Codecs.Snappy: {decompress.Snappy, 22}, // copies of 64 bytes in 3
-	pages.LZ4Raw:           {decompress.LZ4Raw, 255},
-	compress.Codecs.Gzip:   {decompress.Gzip, 1032}, // 258 bytes in 2 bits
-	compress.Codecs.Zstd:   {decompress.Zstandard, 1 << 15},
+var codecs = map[parquetformat.Codec]codec{
+	parquetformat.Snappy: {decompress.Snappy, 22}, // copies of 64 bytes in 3
+	parquetformat.LZ4Raw: {decompress.LZ4Raw, 255},
+	parquetformat.Gzip:   {decompress.Gzip, 1032}, // 258 bytes in 2 bits
+	parquetformat.Zstd:   {decompress.Zstandard, 1 << 15},
 }
 
 // decompresses reports whether the kernels know a compression.
-func decompresses(c compress.Compression) bool {
+func decompresses(c parquetformat.Codec) bool {
 	known, ok := codecs[c]
-	return c == compress.Codecs.Uncompressed || ok && decompress.Supported(known.Codec)
+	return c == parquetformat.Uncompressed || ok && decompress.Supported(known.Codec)
 }
 
 // packed is the compressed pages of a codec.
@@ -40,7 +39,7 @@ type packed struct {
 }
 
 // decompressed plans the decompression of a page behind its levels, and returns the place of its bytes.
-func (p *planner) decompressed(h pages.Page, body place, c compress.Compression) (number int, plain place, err error) {
+func (p *planner) decompressed(h pages.Page, body place, c parquetformat.Codec) (number int, plain place, err error) {
 	known := codecs[c]
 	compressed, length := h.Compressed-h.Levels, h.Uncompressed-h.Levels
 	if int64(length) > known.most*int64(compressed)+64 {

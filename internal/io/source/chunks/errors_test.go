@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/op/strategy"
@@ -234,9 +235,9 @@ func TestRowsOfChunks(t *testing.T) {
 
 // Each kind of damage is an error with its column, chunk and page.
 func TestDamage(t *testing.T) {
-	integers := pages.Flat{Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64}
-	texts := pages.Flat{Physical: parquet.Types.ByteArray, Type: arrow.BinaryTypes.String}
-	fixed := pages.Flat{Physical: parquet.Types.FixedLenByteArray, Width: 2, Type: arrow.FixedWidthTypes.Float16}
+	integers := pages.Flat{Physical: parquetformat.Int64, Type: arrow.PrimitiveTypes.Int64}
+	texts := pages.Flat{Physical: parquetformat.ByteArray, Type: arrow.BinaryTypes.String}
+	fixed := pages.Flat{Physical: parquetformat.FixedLenByteArray, Width: 2, Type: arrow.FixedWidthTypes.Float16}
 	optional := integers
 	optional.MaxDefinition = 1
 	dictionary := pagestest.Page{Dictionary: true, Body: make([]byte, 16), Values: 2, Uncompressed: 16}.Bytes()
@@ -245,7 +246,7 @@ func TestDamage(t *testing.T) {
 	}
 	sum := pagestest.Page{Body: make([]byte, 8), Values: 1, Uncompressed: 8, Checksum: true, Wrong: true}.Bytes()
 	snappy := integers
-	snappy.Codec = compress.Codecs.Snappy
+	snappy.Codec = parquetformat.Snappy
 	cases := map[string]struct {
 		about pages.Flat
 		page  []byte
@@ -313,7 +314,7 @@ func TestUndecodable(t *testing.T) {
 	generator := arraytest.NewGenerator(2)
 	generator.Nulls = arraytest.NoneNull
 	plain := parquet.WithDictionaryDefault(false)
-	about := pages.Flat{Physical: parquet.Types.FixedLenByteArray, Width: 2, Type: arrow.FixedWidthTypes.Float16}
+	about := pages.Flat{Physical: parquetformat.FixedLenByteArray, Width: 2, Type: arrow.FixedWidthTypes.Float16}
 	about.Values = 2
 	body := []byte{128, 1, 4, 1, 0, 128, 1, 4, 1, 4, 'a', 'b'}
 	shared := pagestest.Page{Body: body, Values: 1, Uncompressed: int64(len(body)), Encoding: pages.DeltaByteArray}.Bytes()
@@ -385,7 +386,7 @@ func TestLongPage(t *testing.T) {
 	indices = append(indices, 0)
 	chunk := pagestest.Page{Dictionary: true, Body: dictionary, Values: 1, Uncompressed: int64(len(dictionary))}.Bytes()
 	chunk = append(chunk, pagestest.Page{Body: indices, Values: rows, Uncompressed: int64(len(indices)), Encoding: pages.RLEDictionary}.Bytes()...)
-	about := pages.Flat{Column: pages.Column{Values: rows}, Physical: parquet.Types.ByteArray, Type: arrow.BinaryTypes.String}
+	about := pages.Flat{Column: pages.Column{Values: rows}, Physical: parquetformat.ByteArray, Type: arrow.BinaryTypes.String}
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		column := chunks.Column{Type: about.Type, Chunks: []chunks.Chunk{{About: about, Bytes: chunk, Rows: rows}}}
 		_, err := chunks.Decode(t.Context(), devicetest.Manager(t, dev, memory.Options{}), []chunks.Column{column}, chunks.Options{})

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/testing/pagestest"
@@ -33,7 +33,7 @@ func ExampleDecode() {
 		body = binary.LittleEndian.AppendUint32(body, value)
 	}
 	page := pagestest.Page{Body: body, Values: 3, Uncompressed: int64(len(body))}
-	about := pages.Flat{Column: pages.Column{Values: 3}, Physical: parquet.Types.Int32, Type: arrow.PrimitiveTypes.Int32}
+	about := pages.Flat{Column: pages.Column{Values: 3}, Physical: parquetformat.Int32, Type: arrow.PrimitiveTypes.Int32}
 	columns, err := chunks.Decode(context.Background(), m, []chunks.Column{{
 		Type:   about.Type,
 		Chunks: []chunks.Chunk{{About: about, Bytes: page.Bytes(), First: 1, Rows: 2}},

@@ -6,12 +6,12 @@ import (
 	"os"
 	"testing"
 
-	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
@@ -41,8 +41,8 @@ func TestFiles(t *testing.T) {
 					start = min(start, m.GetDictionaryPageOffset())
 				}
 				about := pages.Flat{
-					Column:   pages.Column{Codec: compress.Compression(m.GetCodec()), Values: m.GetNumValues(), MaxDefinition: column.MaxDefinitionLevel(), MaxRepetition: column.MaxRepetitionLevel()},
-					Physical: column.PhysicalType(), Width: column.TypeLength(), Type: schema.Field(i).Type,
+					Column:   pages.Column{Codec: parquetformat.Codec(m.GetCodec()), Values: m.GetNumValues(), MaxDefinition: column.MaxDefinitionLevel(), MaxRepetition: column.MaxRepetitionLevel()},
+					Physical: parquetformat.Type(column.PhysicalType()), Width: column.TypeLength(), Type: schema.Field(i).Type,
 				}
 				bytes := data[start : start+m.GetTotalCompressedSize()]
 				plan, err := pages.NewPlan(bytes, about.Column)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/io/source/parquetschema"
@@ -48,7 +49,7 @@ func nestedOf(t require.TestingT, values arrow.Array, groupRows int64, propertie
 	back, err := arrowReader.ReadTable(context.Background())
 	require.NoError(t, err)
 	c.Type = back.Schema().Field(0).Type
-	fields, err := parquetschema.Fields(reader.MetaData().Schema, arrowReader.Manifest.OriginSchema)
+	fields, err := parquetschema.Fields(pagestest.Footer(t, data).Schema, arrowReader.Manifest.OriginSchema)
 	require.NoError(t, err)
 	c.Nested, err = pages.NewNested(fields[0], c.Type)
 	require.NoError(t, err)
@@ -62,8 +63,8 @@ func nestedOf(t require.TestingT, values arrow.Array, groupRows int64, propertie
 			}
 			chunk.Leaves = append(chunk.Leaves, chunks.Chunk{
 				About: pages.Flat{
-					Column:   pages.Column{Codec: compress.Compression(m.GetCodec()), Values: m.GetNumValues(), MaxDefinition: column.MaxDefinitionLevel(), MaxRepetition: column.MaxRepetitionLevel()},
-					Physical: column.PhysicalType(), Width: column.TypeLength(), Type: leaf.Type,
+					Column:   pages.Column{Codec: parquetformat.Codec(m.GetCodec()), Values: m.GetNumValues(), MaxDefinition: column.MaxDefinitionLevel(), MaxRepetition: column.MaxRepetitionLevel()},
+					Physical: parquetformat.Type(column.PhysicalType()), Width: column.TypeLength(), Type: leaf.Type,
 				},
 				Bytes: data[start : start+m.GetTotalCompressedSize()],
 			})
@@ -208,7 +209,7 @@ func entriesOf(leaf *pages.Nested, repetitions, definitions []byte) chunks.Chunk
 	page := pagestest.Page{Body: body, Values: len(definitions), Uncompressed: int64(len(body)), Encoding: pages.Plain}
 	return chunks.Chunk{Bytes: page.Bytes(), About: pages.Flat{
 		Column:   pages.Column{Values: int64(len(definitions)), MaxDefinition: int16(leaf.Definition), MaxRepetition: int16(leaf.Depth)},
-		Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64,
+		Physical: parquetformat.Int64, Type: arrow.PrimitiveTypes.Int64,
 	}}
 }
 

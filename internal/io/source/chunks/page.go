@@ -4,9 +4,9 @@ import (
 	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
 
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
@@ -85,9 +85,9 @@ const (
 // formOf returns the conversion of a column chunk's values.
 func formOf(f pages.Flat) (conversion form, ok bool) {
 	switch id := f.Type.ID(); f.Physical {
-	case parquet.Types.Boolean:
+	case parquetformat.Boolean:
 		return boolean, id == arrow.BOOL
-	case parquet.Types.Int32:
+	case parquetformat.Int32:
 		switch id {
 		case arrow.INT8, arrow.UINT8:
 			return narrowed1, true
@@ -98,24 +98,24 @@ func formOf(f pages.Flat) (conversion form, ok bool) {
 		case arrow.DECIMAL128:
 			return decimal32, true
 		}
-	case parquet.Types.Int64:
+	case parquetformat.Int64:
 		if id == arrow.DECIMAL128 {
 			return decimal64, true
 		}
 		return copied8, true
-	case parquet.Types.Int96:
+	case parquetformat.Int96:
 		return instant, true
-	case parquet.Types.Float:
+	case parquetformat.Float:
 		return copied4, true
-	case parquet.Types.Double:
+	case parquetformat.Double:
 		return copied8, true
-	case parquet.Types.FixedLenByteArray:
+	case parquetformat.FixedLenByteArray:
 		if id == arrow.DECIMAL128 {
 			return decimalBytes, true
 		}
 		conversion, ok = map[int]form{2: copied2, 4: copied4, 8: copied8, 16: copied16}[f.Width]
 		return conversion, ok
-	case parquet.Types.ByteArray:
+	case parquetformat.ByteArray:
 		if id == arrow.DICTIONARY {
 			return code, true
 		}
@@ -178,11 +178,11 @@ func encodingOf(p pages.Page, f pages.Flat, c form) (e encoding, ok bool) {
 	case pages.RLE:
 		return rle, c == boolean
 	case pages.DeltaBinaryPacked:
-		return delta, f.Physical == parquet.Types.Int32 || f.Physical == parquet.Types.Int64
+		return delta, f.Physical == parquetformat.Int32 || f.Physical == parquetformat.Int64
 	case pages.DeltaLengthByteArray:
 		return deltaLengths, c == text
 	case pages.DeltaByteArray:
-		return deltaStrings, c == text || f.Physical == parquet.Types.FixedLenByteArray
+		return deltaStrings, c == text || f.Physical == parquetformat.FixedLenByteArray
 	case pages.ByteStreamSplit:
 		return split, c != text && c != code && c.fileBytes(f) > 0 && c != instant
 	}

@@ -5,10 +5,10 @@ import (
 	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/decompress"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
@@ -250,7 +250,7 @@ func (p *planner) plainBytes(d *page, s selected, h pages.Page, body place) erro
 		d.levelBytes = uint32(h.Levels)
 	}
 	d.bytes = body + place(h.Levels)
-	if c := h.Codec(s.About.Column); c != compress.Codecs.Uncompressed {
+	if c := h.Codec(s.About.Column); c != parquetformat.Uncompressed {
 		number, plain, err := p.decompressed(h, d.bytes, c)
 		d.packed, d.bytes = place(number), plain
 		return err

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
@@ -47,7 +48,7 @@ func drawProperties(r *rapid.T, dataType arrow.DataType) (properties []parquet.W
 // knownCodecs are the codecs of arrow-go that the kernels decompress.
 func knownCodecs() (codecs []compress.Compression) {
 	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd} {
-		about := pages.Flat{Column: pages.Column{Codec: codec, Values: 1}, Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64}
+		about := pages.Flat{Column: pages.Column{Codec: parquetformat.Codec(codec), Values: 1}, Physical: parquetformat.Int64, Type: arrow.PrimitiveTypes.Int64}
 		if chunks.Decodable(about, pages.Plan{{Header: pages.Header{Values: 1}}}) {
 			codecs = append(codecs, codec)
 		}

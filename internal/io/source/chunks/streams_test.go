@@ -10,11 +10,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
@@ -107,7 +107,7 @@ func TestRandomStreams(t *testing.T) {
 
 // drawIndexPages draws a chunk of indices, or of booleans in runs.
 func drawIndexPages(r *rapid.T, most int) (about pages.Flat, chunk []byte) {
-	about = pages.Flat{Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64}
+	about = pages.Flat{Physical: parquetformat.Int64, Type: arrow.PrimitiveTypes.Int64}
 	optional := rapid.Bool().Draw(r, "optional")
 	if optional {
 		about.MaxDefinition = 1
@@ -115,16 +115,16 @@ func drawIndexPages(r *rapid.T, most int) (about pages.Flat, chunk []byte) {
 	booleans := rapid.Bool().Draw(r, "booleans")
 	width, entries := 1, uint32(2)
 	if booleans {
-		about.Physical, about.Type = parquet.Types.Boolean, arrow.FixedWidthTypes.Boolean
+		about.Physical, about.Type = parquetformat.Boolean, arrow.FixedWidthTypes.Boolean
 	} else {
 		width = rapid.IntRange(0, 12).Draw(r, "width")
 		entries = rapid.Uint32Range(1, 1<<width).Draw(r, "entries")
 		var dictionary []byte
 		if rapid.Bool().Draw(r, "strings") {
-			about.Physical, about.Type = parquet.Types.ByteArray, arrow.BinaryTypes.String
+			about.Physical, about.Type = parquetformat.ByteArray, arrow.BinaryTypes.String
 		}
 		for i := range entries {
-			if about.Physical == parquet.Types.ByteArray {
+			if about.Physical == parquetformat.ByteArray {
 				dictionary = append(dictionary, withLength([]byte(fmt.Sprint(1000 + i*i))[:i%4])...)
 			} else {
 				dictionary = binary.LittleEndian.AppendUint64(dictionary, uint64(i)<<40|uint64(i))
@@ -161,9 +161,9 @@ func TestRandomDeltas(t *testing.T) {
 
 // drawDeltaPages draws a chunk of differences.
 func drawDeltaPages(r *rapid.T, most int) (about pages.Flat, chunk []byte) {
-	about = pages.Flat{Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64}
+	about = pages.Flat{Physical: parquetformat.Int64, Type: arrow.PrimitiveTypes.Int64}
 	if rapid.Bool().Draw(r, "32 bits") {
-		about.Physical, about.Type = parquet.Types.Int32, rapid.SampledFrom([]arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint8, &arrow.Decimal128Type{Precision: 9}}).Draw(r, "type")
+		about.Physical, about.Type = parquetformat.Int32, rapid.SampledFrom([]arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint8, &arrow.Decimal128Type{Precision: 9}}).Draw(r, "type")
 	}
 	optional := rapid.Bool().Draw(r, "optional")
 	if optional {
@@ -248,10 +248,10 @@ func deltasOf(r *rapid.T, values []int64) (stream []byte) {
 // before.
 func drawSharedPages(r *rapid.T, most int) (about pages.Flat, chunk []byte) {
 	about = rapid.SampledFrom([]pages.Flat{
-		{Physical: parquet.Types.ByteArray, Type: arrow.BinaryTypes.Binary}, {Physical: parquet.Types.ByteArray, Type: arrow.BinaryTypes.LargeBinary},
-		{Physical: parquet.Types.FixedLenByteArray, Width: 5, Type: &arrow.Decimal128Type{Precision: 11}},
-		{Physical: parquet.Types.FixedLenByteArray, Width: 4, Type: &arrow.FixedSizeBinaryType{ByteWidth: 4}},
-		{Physical: parquet.Types.FixedLenByteArray, Width: 16, Type: &arrow.FixedSizeBinaryType{ByteWidth: 16}},
+		{Physical: parquetformat.ByteArray, Type: arrow.BinaryTypes.Binary}, {Physical: parquetformat.ByteArray, Type: arrow.BinaryTypes.LargeBinary},
+		{Physical: parquetformat.FixedLenByteArray, Width: 5, Type: &arrow.Decimal128Type{Precision: 11}},
+		{Physical: parquetformat.FixedLenByteArray, Width: 4, Type: &arrow.FixedSizeBinaryType{ByteWidth: 4}},
+		{Physical: parquetformat.FixedLenByteArray, Width: 16, Type: &arrow.FixedSizeBinaryType{ByteWidth: 16}},
 	}).Draw(r, "type")
 	optional, continues := rapid.Bool().Draw(r, "optional"), rapid.Bool().Draw(r, "continues")
 	if optional {
@@ -316,7 +316,7 @@ func TestInt96(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
 		property.Check(t, func(r *rapid.T) {
-			about := pages.Flat{Physical: parquet.Types.Int96, Type: rapid.SampledFrom([]arrow.DataType{
+			about := pages.Flat{Physical: parquetformat.Int96, Type: rapid.SampledFrom([]arrow.DataType{
 				arrow.FixedWidthTypes.Timestamp_ms, arrow.FixedWidthTypes.Timestamp_us, arrow.FixedWidthTypes.Timestamp_ns,
 			}).Draw(r, "type")}
 			optional, indexed := rapid.Bool().Draw(r, "optional"), rapid.Bool().Draw(r, "dictionary")
@@ -361,17 +361,17 @@ func TestSplitBytes(t *testing.T) {
 		m := devicetest.Manager(t, dev, memory.Options{})
 		property.Check(t, func(r *rapid.T) {
 			about := rapid.SampledFrom([]pages.Flat{
-				{Physical: parquet.Types.Float, Type: arrow.PrimitiveTypes.Float32}, {Physical: parquet.Types.Double, Type: arrow.PrimitiveTypes.Float64},
-				{Physical: parquet.Types.Int32, Type: arrow.PrimitiveTypes.Int16}, {Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Uint64},
-				{Physical: parquet.Types.FixedLenByteArray, Width: 5, Type: &arrow.Decimal128Type{Precision: 11}},
-				{Physical: parquet.Types.FixedLenByteArray, Width: 16, Type: &arrow.FixedSizeBinaryType{ByteWidth: 16}},
-				{Physical: parquet.Types.FixedLenByteArray, Width: 2, Type: arrow.FixedWidthTypes.Float16},
+				{Physical: parquetformat.Float, Type: arrow.PrimitiveTypes.Float32}, {Physical: parquetformat.Double, Type: arrow.PrimitiveTypes.Float64},
+				{Physical: parquetformat.Int32, Type: arrow.PrimitiveTypes.Int16}, {Physical: parquetformat.Int64, Type: arrow.PrimitiveTypes.Uint64},
+				{Physical: parquetformat.FixedLenByteArray, Width: 5, Type: &arrow.Decimal128Type{Precision: 11}},
+				{Physical: parquetformat.FixedLenByteArray, Width: 16, Type: &arrow.FixedSizeBinaryType{ByteWidth: 16}},
+				{Physical: parquetformat.FixedLenByteArray, Width: 2, Type: arrow.FixedWidthTypes.Float16},
 			}).Draw(r, "type")
 			optional := rapid.Bool().Draw(r, "optional")
 			if optional {
 				about.MaxDefinition = 1
 			}
-			width := map[parquet.Type]int{parquet.Types.Float: 4, parquet.Types.Int32: 4, parquet.Types.FixedLenByteArray: about.Width}[about.Physical]
+			width := map[parquetformat.Type]int{parquetformat.Float: 4, parquetformat.Int32: 4, parquetformat.FixedLenByteArray: about.Width}[about.Physical]
 			if width == 0 {
 				width = 8
 			}
@@ -391,7 +391,7 @@ func TestPlainStrings(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
 		property.Check(t, func(r *rapid.T) {
-			about := pages.Flat{Physical: parquet.Types.ByteArray, Type: arrow.BinaryTypes.Binary}
+			about := pages.Flat{Physical: parquetformat.ByteArray, Type: arrow.BinaryTypes.Binary}
 			most := rapid.SampledFrom([]int{0, 2, 30, 300, 3000}).Draw(r, "longest")
 			alphabet := rapid.SampledFrom([]string{"abc", "\x00", "\x00\x01", "\x01\x00\x00\x00", "\x00\x01\x02\x10\xff"}).Draw(r, "alphabet")
 			seed := rapid.Uint64().Draw(r, "bytes")

@@ -17,9 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/io/source/parquetschema"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/pagestest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
@@ -56,7 +58,7 @@ func nestedIn(t require.TestingT, values arrow.Array, properties ...parquet.Writ
 	f.rows, f.written = int64(values.Len()), values
 	f.read, err = array.Concatenate(table.Column(0).Data().Chunks(), arrowmemory.DefaultAllocator)
 	require.NoError(t, err)
-	fields, err := parquetschema.Fields(reader.MetaData().Schema, arrowReader.Manifest.OriginSchema)
+	fields, err := parquetschema.Fields(pagestest.Footer(t, data).Schema, arrowReader.Manifest.OriginSchema)
 	require.NoError(t, err)
 	f.tree, err = pages.NewNested(fields[0], fields[0].Type)
 	require.NoError(t, err)
@@ -67,8 +69,8 @@ func nestedIn(t require.TestingT, values arrow.Array, properties ...parquet.Writ
 			start = min(start, m.GetDictionaryPageOffset())
 		}
 		f.leaves = append(f.leaves, pages.LeafChunk{Data: data[start : start+m.GetTotalCompressedSize()], About: pages.Flat{
-			Column:   pages.Column{Codec: compress.Compression(m.GetCodec()), Values: m.GetNumValues(), MaxDefinition: column.MaxDefinitionLevel(), MaxRepetition: column.MaxRepetitionLevel()},
-			Physical: column.PhysicalType(), Width: column.TypeLength(), Type: leaf.Type,
+			Column:   pages.Column{Codec: parquetformat.Codec(m.GetCodec()), Values: m.GetNumValues(), MaxDefinition: column.MaxDefinitionLevel(), MaxRepetition: column.MaxRepetitionLevel()},
+			Physical: parquetformat.Type(column.PhysicalType()), Width: column.TypeLength(), Type: leaf.Type,
 		}})
 	})
 	return f, nil

@@ -4,13 +4,14 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
+	"github.com/gpuframe/gpuframe/internal/io/thrift"
 )
 
 // Column describes a column chunk.
 type Column struct {
 	// Codec is the compression of its pages.
-	Codec compress.Compression
+	Codec parquetformat.Codec
 	// Values is the number of its values, nulls included.
 	Values int64
 	// MaxDefinition and MaxRepetition are the greatest levels of the column.
@@ -37,7 +38,7 @@ func checkDelta(values []byte, most int64) error {
 	for i := range head {
 		v, n := binary.Uvarint(values)
 		if n <= 0 {
-			return errCut
+			return thrift.ErrCut
 		}
 		head[i], values = v, values[n:]
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+
+	"github.com/gpuframe/gpuframe/internal/io/thrift"
 )
 
 // mostDictionary is the length of a dictionary that Dictionary decodes.
@@ -37,13 +39,13 @@ func Dictionary(data []byte, c Column, width int, f func(value []byte) error) er
 		length := width
 		if width == 0 {
 			if len(values) < 4 {
-				return fmt.Errorf("value %d of a dictionary of %d: %w", i, h.Values, errCut)
+				return fmt.Errorf("value %d of a dictionary of %d: %w", i, h.Values, thrift.ErrCut)
 			}
 			length = int(binary.LittleEndian.Uint32(values))
 			values = values[4:]
 		}
 		if length > len(values) {
-			return fmt.Errorf("value %d of a dictionary of %d: %w", i, h.Values, errCut)
+			return fmt.Errorf("value %d of a dictionary of %d: %w", i, h.Values, thrift.ErrCut)
 		}
 		if err := f(values[:length]); err != nil {
 			return err
@@ -91,18 +93,18 @@ func NewBloom(file io.ReaderAt, offset, size int64) (*Bloom, error) {
 	if _, err := file.ReadAt(head, offset); err != nil && err != io.EOF {
 		return nil, err
 	}
-	d := decoder{data: head}
-	about, err := d.object(mostDepth)
+	d := thrift.Decoder{Data: head}
+	about, err := d.Object(thrift.MostDepth)
 	if err != nil {
 		return nil, err
 	}
 	for _, part := range []int{filterAlgorithm, filterHash, filterCompression} {
-		if _, known := about[part].fields[1]; !known {
+		if _, known := about[part].Fields[1]; !known {
 			return nil, fmt.Errorf("a filter of an unknown kind: %w", ErrDamaged)
 		}
 	}
-	length := about[filterLength].number
-	begin := offset + int64(d.at)
+	length := about[filterLength].Number
+	begin := offset + int64(d.At)
 	if length < blockLength || length%blockLength != 0 || length > size-begin {
 		return nil, fmt.Errorf("a filter of %d bytes at byte %d of %d: %w", length, begin, size, ErrDamaged)
 	}

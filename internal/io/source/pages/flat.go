@@ -9,8 +9,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/compress"
+
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
+	"github.com/gpuframe/gpuframe/internal/io/thrift"
 )
 
 // ErrOther reports a column chunk that a [Decoder] does not decode: it has another encoding or
@@ -29,7 +30,7 @@ type Flat struct {
 	Column
 	// Physical is the type of the values in the file, Width the length of those of
 	// FixedLenByteArray.
-	Physical parquet.Type
+	Physical parquetformat.Type
 	Width    int
 	// Type is that of the arrays. A dictionary of utf8 or binary with indices of int32 is the
 	// file's dictionary, if that has all values.
@@ -49,7 +50,7 @@ func (f Flat) DecodableValues() bool {
 // decompresses reports whether a [Decoder] knows the compression.
 func (f Flat) decompresses() bool {
 	switch f.Codec {
-	case compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd, compress.Codecs.Lz4, LZ4Raw:
+	case parquetformat.Uncompressed, parquetformat.Snappy, parquetformat.Gzip, parquetformat.Brotli, parquetformat.Zstd, parquetformat.LZ4, parquetformat.LZ4Raw:
 		return true
 	}
 	return false
@@ -156,7 +157,7 @@ func (d *Decoder) checkPlan() error {
 
 // knows reports whether a [Decoder] knows an encoding of values without a dictionary.
 func (f Flat) knows(encoding int) bool {
-	return encoding == Plain || plainOf(encoding, f) != nil || encoding == RLE && f.Physical == parquet.Types.Boolean
+	return encoding == Plain || plainOf(encoding, f) != nil || encoding == RLE && f.Physical == parquetformat.Boolean
 }
 
 // Next decodes an array of the next rows: fewer than requested if that are more than a million,
@@ -335,12 +336,12 @@ func (d *Decoder) begin(h Page, body []byte) error {
 
 // decompress decompresses a page into the scratch memory. Some writers leave out the bytes of
 // an empty page.
-func (d *Decoder) decompress(codec compress.Compression, body []byte, length int) ([]byte, error) {
+func (d *Decoder) decompress(codec parquetformat.Codec, body []byte, length int) ([]byte, error) {
 	if length == 0 && len(body) == 0 {
 		return nil, nil
 	}
 	plain, err := decompress(codec, body, length, d.scratch)
-	if err == nil && codec != compress.Codecs.Uncompressed {
+	if err == nil && codec != parquetformat.Uncompressed {
 		d.scratch = plain
 	}
 	return plain, err
@@ -349,7 +350,7 @@ func (d *Decoder) decompress(codec compress.Compression, body []byte, length int
 // cutLength divides data after bytes that follow their length.
 func cutLength(data []byte) (first, rest []byte, err error) {
 	if len(data) < 4 {
-		return nil, nil, errCut
+		return nil, nil, thrift.ErrCut
 	}
 	length := uint64(binary.LittleEndian.Uint32(data))
 	if length > uint64(len(data)-4) {

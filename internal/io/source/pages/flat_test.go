@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/pagestest"
@@ -124,7 +125,7 @@ func TestDecoderOfOthers(t *testing.T) {
 	require.True(t, about.Decodable())
 	about.MaxRepetition = 1
 	require.False(t, about.Decodable())
-	about.MaxRepetition, about.Codec = 0, compress.Codecs.Lzo
+	about.MaxRepetition, about.Codec = 0, parquetformat.LZO
 	require.False(t, about.Decodable())
 }
 

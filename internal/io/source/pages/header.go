@@ -3,6 +3,8 @@ package pages
 import (
 	"fmt"
 	"hash/crc32"
+
+	"github.com/gpuframe/gpuframe/internal/io/thrift"
 )
 
 // Kinds of pages, as the format numbers them.
@@ -70,35 +72,35 @@ func (h Header) check(body []byte) error {
 
 // Read decodes the header of the page at the beginning of data.
 func Read(data []byte) (Header, error) {
-	d := decoder{data: data}
-	page, err := d.object(mostDepth)
+	d := thrift.Decoder{Data: data}
+	page, err := d.Object(thrift.MostDepth)
 	if err != nil {
 		return Header{}, err
 	}
-	h := Header{Kind: int(page[1].number), Length: d.at, Uncompressed: int(page[2].number), Compressed: int(page[3].number)}
+	h := Header{Kind: int(page[1].Number), Length: d.At, Uncompressed: int(page[2].Number), Compressed: int(page[3].Number)}
 	checksum, hasChecksum := page[4]
-	h.Checksum, h.HasChecksum = uint32(checksum.number), hasChecksum
-	about := object{}
+	h.Checksum, h.HasChecksum = uint32(checksum.Number), hasChecksum
+	about := thrift.Object{}
 	switch h.Kind {
 	case DataPage:
-		about = page[5].fields
-		h.Encoding, h.DefinitionEncoding, h.RepetitionEncoding = int(about[2].number), int(about[3].number), int(about[4].number)
+		about = page[5].Fields
+		h.Encoding, h.DefinitionEncoding, h.RepetitionEncoding = int(about[2].Number), int(about[3].Number), int(about[4].Number)
 	case DictionaryPage:
-		about = page[7].fields
-		h.Encoding = int(about[2].number)
+		about = page[7].Fields
+		h.Encoding = int(about[2].Number)
 	case DataPage2:
-		about = page[8].fields
-		h.Encoding = int(about[4].number)
-		definition, repetition := about[5].number, about[6].number
+		about = page[8].Fields
+		h.Encoding = int(about[4].Number)
+		definition, repetition := about[5].Number, about[6].Number
 		if definition < 0 || repetition < 0 || definition > int64(h.Uncompressed) || repetition > int64(h.Uncompressed)-definition ||
 			definition+repetition > int64(h.Compressed) {
 			return Header{}, fmt.Errorf("levels of %d and %d bytes in a page of %d: %w", definition, repetition, h.Uncompressed, ErrDamaged)
 		}
 		h.Levels, h.RepetitionLevels = int(definition+repetition), int(repetition)
 		compressed, hasFlag := about[7]
-		h.Stored = hasFlag && compressed.number == 0
+		h.Stored = hasFlag && compressed.Number == 0
 	}
-	h.Values = about[1].number
+	h.Values = about[1].Number
 	if about == nil || h.Values < 0 || h.Compressed < 0 || h.Uncompressed < 0 {
 		return Header{}, fmt.Errorf("a page of %d values, %d bytes, uncompressed %d: %w", h.Values, h.Compressed, h.Uncompressed, ErrDamaged)
 	}

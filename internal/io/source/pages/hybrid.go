@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
+
+	"github.com/gpuframe/gpuframe/internal/io/thrift"
 )
 
 // hybrid decodes runs of equal numbers and of numbers of a few bits: levels and indices.
@@ -29,7 +31,7 @@ const mostRun = 1 << 25
 func (h *hybrid) begin() error {
 	head, n := binary.Uvarint(h.data)
 	if n <= 0 || head>>1 == 0 {
-		return errCut
+		return thrift.ErrCut
 	}
 	h.data, h.packed, h.value = h.data[n:], nil, 0
 	count := int(min(head>>1, 1<<31-1))
@@ -41,7 +43,7 @@ func (h *hybrid) begin() error {
 		// The bytes after the run stay: unpack reads whole words.
 		h.packed, h.at, h.data = h.data, 0, h.data[length:]
 		if h.left = min(count*8, length*8/h.width); h.left == 0 {
-			return errCut
+			return thrift.ErrCut
 		}
 		return nil
 	}
@@ -51,7 +53,7 @@ func (h *hybrid) begin() error {
 	}
 	length := (h.width + 7) / 8
 	if length > len(h.data) {
-		return errCut
+		return thrift.ErrCut
 	}
 	for i := range length {
 		h.value |= uint32(h.data[i]) << (8 * i)

@@ -1,6 +1,10 @@
 package pages
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/internal/io/thrift"
+)
 
 // Bounds describe the values of a page, by the column index.
 type Bounds struct {
@@ -19,32 +23,32 @@ type Bounds struct {
 //
 // An error wraps [ErrDamaged].
 func ColumnIndex(data []byte) (list []Bounds, err error) {
-	d := decoder{data: data}
+	d := thrift.Decoder{Data: data}
 	var lows, highs [][]byte
 	var nulls []int64
-	err = d.fields(mostDepth, func(field int, kind byte) error {
-		if kind != typeList {
-			return d.pass(kind, mostDepth-1)
+	err = d.Fields(thrift.MostDepth, func(field int, kind byte) error {
+		if kind != thrift.List {
+			return d.Pass(kind, thrift.MostDepth-1)
 		}
 		switch field {
 		case 1:
-			return d.elements(func(byte) error {
-				flag, err := d.byte()
-				list = append(list, Bounds{Null: flag == typeTrue, Nulls: -1})
+			return d.Elements(func(byte) error {
+				flag, err := d.Byte()
+				list = append(list, Bounds{Null: flag == thrift.True, Nulls: -1})
 				return err
 			})
 		case 2:
-			return d.elements(func(kind byte) error { return d.text(kind, &lows) })
+			return d.Elements(func(kind byte) error { return appendText(&d, kind, &lows) })
 		case 3:
-			return d.elements(func(kind byte) error { return d.text(kind, &highs) })
+			return d.Elements(func(kind byte) error { return appendText(&d, kind, &highs) })
 		case 5:
-			return d.elements(func(kind byte) error {
-				n, err := d.number(kind)
-				nulls = append(nulls, n)
+			return d.Elements(func(kind byte) error {
+				n, err := d.Value(kind, 1)
+				nulls = append(nulls, n.Number)
 				return err
 			})
 		}
-		return d.pass(kind, mostDepth-1)
+		return d.Pass(kind, thrift.MostDepth-1)
 	})
 	if err == nil && (len(lows) != len(list) || len(highs) != len(list) || len(nulls) > 0 && len(nulls) != len(list)) {
 		err = fmt.Errorf("%d flags, %d and %d bounds and %d numbers of nulls of pages: %w", len(list), len(lows), len(highs), len(nulls), ErrDamaged)
@@ -76,17 +80,17 @@ type Location struct {
 //
 // An error wraps [ErrDamaged]: also of pages that overlap or are elsewhere, and of rows that are not in order.
 func OffsetIndex(data []byte, begin, end, rows int64) (list []Location, err error) {
-	d := decoder{data: data}
-	err = d.fields(mostDepth, func(field int, kind byte) error {
-		if field != 1 || kind != typeList {
-			return d.pass(kind, mostDepth-1)
+	d := thrift.Decoder{Data: data}
+	err = d.Fields(thrift.MostDepth, func(field int, kind byte) error {
+		if field != 1 || kind != thrift.List {
+			return d.Pass(kind, thrift.MostDepth-1)
 		}
-		return d.elements(func(kind byte) error {
-			if kind != typeStruct {
+		return d.Elements(func(kind byte) error {
+			if kind != thrift.Struct {
 				return fmt.Errorf("a page is of type %d: %w", kind, ErrDamaged)
 			}
-			about, err := d.object(mostDepth - 1)
-			list = append(list, Location{Offset: about[1].number, Length: about[2].number, Row: about[3].number})
+			about, err := d.Object(thrift.MostDepth - 1)
+			list = append(list, Location{Offset: about[1].Number, Length: about[2].Number, Row: about[3].Number})
 			return err
 		})
 	})
@@ -117,25 +121,12 @@ func checkLocations(list []Location, begin, end, rows int64) error {
 	return nil
 }
 
-// text appends an element of bytes to a list.
-func (d *decoder) text(kind byte, to *[][]byte) error {
-	if kind != typeBinary {
+// appendText appends an element of bytes to a list.
+func appendText(d *thrift.Decoder, kind byte, to *[][]byte) error {
+	if kind != thrift.Binary {
 		return fmt.Errorf("a bound is of type %d: %w", kind, ErrDamaged)
 	}
-	n, err := d.unsigned()
-	if err != nil {
-		return err
-	}
-	begin := d.at
-	if err := d.skip(n); err != nil {
-		return err
-	}
-	*to = append(*to, d.data[begin:d.at])
-	return nil
-}
-
-// number decodes a number.
-func (d *decoder) number(kind byte) (int64, error) {
-	v, err := d.value(kind, 1)
-	return v.number, err
+	text, err := d.Text()
+	*to = append(*to, text)
+	return err
 }

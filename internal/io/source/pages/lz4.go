@@ -3,64 +3,21 @@ package pages
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
-	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
-
-// LZ4Raw is the compression by blocks of LZ4, which arrow-go v17 has no name for.
-const LZ4Raw compress.Compression = 7
-
-// arrow-go, which other packages read files with, gets the codecs that it does not have.
-func init() {
-	for _, codec := range []compress.Compression{compress.Codecs.Lz4, LZ4Raw} {
-		if _, err := compress.GetCodec(codec); err != nil {
-			compress.RegisterCodec(codec, lz4Codec{codec})
-		}
-	}
-}
-
-// lz4Codec decodes pages for arrow-go, which panics of errors of a codec, too.
-type lz4Codec struct{ codec compress.Compression }
-
-func (c lz4Codec) Decode(to, data []byte) []byte {
-	decoded, err := decodeLZ4(c.codec, data, to)
-	if err != nil {
-		panic(err)
-	}
-	return decoded
-}
-
-// NewReader implements [compress.Codec]. Blocks are not streams.
-func (c lz4Codec) NewReader(io.Reader) io.ReadCloser { panic(errOnlyDecoded) }
-
-// NewWriter implements [compress.Codec].
-func (c lz4Codec) NewWriter(io.Writer) io.WriteCloser { panic(errOnlyDecoded) }
-
-// NewWriterLevel implements [compress.Codec].
-func (c lz4Codec) NewWriterLevel(io.Writer, int) (io.WriteCloser, error) { return nil, errOnlyDecoded }
-
-// Encode implements [compress.Codec].
-func (c lz4Codec) Encode(_, _ []byte) []byte { panic(errOnlyDecoded) }
-
-// EncodeLevel implements [compress.Codec].
-func (c lz4Codec) EncodeLevel(_, _ []byte, _ int) []byte { panic(errOnlyDecoded) }
-
-// CompressBound implements [compress.Codec].
-func (c lz4Codec) CompressBound(n int64) int64 { return int64(lz4.CompressBlockBound(int(n))) }
-
-var errOnlyDecoded = errors.New("LZ4 of Parquet is only decoded, in blocks")
 
 // mostLZ4 is the number of bytes that a byte of LZ4 stands for at most.
 const mostLZ4 = 255
 
 // decodeLZ4 decompresses a page into memory of its length, which is mostLZ4 times that of the data
 // at most.
-func decodeLZ4(codec compress.Compression, data, to []byte) ([]byte, error) {
-	if codec == compress.Codecs.Lz4 {
+func decodeLZ4(codec parquetformat.Codec, data, to []byte) ([]byte, error) {
+	if codec == parquetformat.LZ4 {
 		if n, ok := decodeHadoop(data, to); ok {
 			return to[:n], nil
 		}

@@ -4,7 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
+	"github.com/gpuframe/gpuframe/internal/io/thrift"
 )
 
 // mostPlain is the length of the plain values of a page in another encoding at most.
@@ -23,13 +24,13 @@ type plainPage struct {
 
 // plainOf returns the function that rewrites values of an encoding, or nil.
 func plainOf(encoding int, f Flat) plainValues {
-	bytes := f.Physical == parquet.Types.ByteArray
+	bytes := f.Physical == parquetformat.ByteArray
 	switch {
-	case encoding == DeltaBinaryPacked && (f.Physical == parquet.Types.Int32 || f.Physical == parquet.Types.Int64):
+	case encoding == DeltaBinaryPacked && (f.Physical == parquetformat.Int32 || f.Physical == parquetformat.Int64):
 		return deltaIntegers
 	case encoding == DeltaLengthByteArray && bytes:
 		return deltaLengths
-	case encoding == DeltaByteArray && (bytes || f.Physical == parquet.Types.FixedLenByteArray):
+	case encoding == DeltaByteArray && (bytes || f.Physical == parquetformat.FixedLenByteArray):
 		return deltaTexts
 	case encoding == ByteStreamSplit && widthOf(f) > 0:
 		return joined
@@ -40,11 +41,11 @@ func plainOf(encoding int, f Flat) plainValues {
 // widthOf returns the bytes of a plain value, or 0 if that differs.
 func widthOf(f Flat) int {
 	switch f.Physical {
-	case parquet.Types.Int32, parquet.Types.Float:
+	case parquetformat.Int32, parquetformat.Float:
 		return 4
-	case parquet.Types.Int64, parquet.Types.Double:
+	case parquetformat.Int64, parquetformat.Double:
 		return 8
-	case parquet.Types.FixedLenByteArray:
+	case parquetformat.FixedLenByteArray:
 		return f.Width
 	}
 	return 0
@@ -137,7 +138,7 @@ func deltaTexts(data []byte, f Flat, values int64, plain *plainPage) error {
 		if size+4 > mostPlain-len(to) {
 			return fmt.Errorf("the texts of a page have more than %d bytes: %w", mostPlain, ErrDamaged)
 		}
-		if f.Physical == parquet.Types.ByteArray {
+		if f.Physical == parquetformat.ByteArray {
 			to = binary.LittleEndian.AppendUint32(to, uint32(size))
 		} else if size != f.Width {
 			return fmt.Errorf("value %d of a page has %d bytes, expected %d: %w", i, size, f.Width, ErrDamaged)
@@ -168,7 +169,7 @@ func deltas(data []byte, most int64) (numbers []int64, rest []byte, err error) {
 	block, parts, total := int(head[0]), int(head[1]), int(head[2])
 	number, n := binary.Varint(data)
 	if n <= 0 {
-		return nil, nil, errCut
+		return nil, nil, thrift.ErrCut
 	}
 	data = data[n:]
 	if total == 0 {
@@ -188,7 +189,7 @@ func deltas(data []byte, most int64) (numbers []int64, rest []byte, err error) {
 func deltaBlock(numbers []int64, data []byte, block, parts, total int) ([]int64, []byte, error) {
 	least, n := binary.Varint(data)
 	if n <= 0 || len(data)-n < parts {
-		return nil, nil, errCut
+		return nil, nil, thrift.ErrCut
 	}
 	widths, data := data[n:n+parts], data[n+parts:]
 	for _, width := range widths {
@@ -201,7 +202,7 @@ func deltaBlock(numbers []int64, data []byte, block, parts, total int) ([]int64,
 		length := (block/parts*int(width) + 7) / 8
 		count := min(block/parts, total-len(numbers))
 		if length > len(data) && (count*int(width)+7)/8 > len(data) { // some writers cut the last part
-			return nil, nil, errCut
+			return nil, nil, thrift.ErrCut
 		}
 		last := numbers[len(numbers)-1]
 		for i := range count {

@@ -3,7 +3,7 @@ package pages
 import (
 	"fmt"
 
-	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
 
 // Page is a page of a column chunk.
@@ -58,9 +58,9 @@ func (p Page) Body(data []byte) ([]byte, error) {
 }
 
 // Codec returns the compression of the page's values in a column.
-func (p Page) Codec(c Column) compress.Compression {
+func (p Page) Codec(c Column) parquetformat.Codec {
 	if p.Kind == DataPage2 && p.Stored {
-		return compress.Codecs.Uncompressed
+		return parquetformat.Uncompressed
 	}
 	return c.Codec
 }

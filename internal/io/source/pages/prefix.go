@@ -6,55 +6,45 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
+	"github.com/gpuframe/gpuframe/internal/io/thrift"
 )
 
 // prefix decompresses the first n bytes of a page, or all if it has fewer. A page is
 // uncompressed bytes long.
-func prefix(codec compress.Compression, data []byte, uncompressed, n int) (plain []byte, err error) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("decompression failed: %v: %w", reason, ErrDamaged)
-		}
-	}()
+func prefix(codec parquetformat.Codec, data []byte, uncompressed, n int) (plain []byte, err error) {
 	n = min(n, uncompressed)
 	switch codec {
-	case compress.Codecs.Uncompressed:
+	case parquetformat.Uncompressed:
 		return data[:min(n, len(data))], nil
-	case compress.Codecs.Snappy:
+	case parquetformat.Snappy:
 		return snappyPrefix(data, n)
-	case compress.Codecs.Lz4, LZ4Raw:
+	case parquetformat.LZ4, parquetformat.LZ4Raw:
 		plain, err = decodeLZ4(codec, data, make([]byte, min(uncompressed, mostLZ4*(len(data)+1))))
 		return plain[:min(n, len(plain))], err
 	}
-	compression, err := compress.GetCodec(codec)
+	reader, err := openStream(codec, data)
 	if err != nil {
 		return nil, err
 	}
-	reader := compression.NewReader(bytes.NewReader(data))
 	defer reader.Close()
 	var read bytes.Buffer
 	if _, err := io.CopyN(&read, reader, int64(n)); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, fmt.Errorf("decompression failed: %w: %w", err, ErrDamaged)
+		return nil, failed(err)
 	}
 	return read.Bytes(), nil
 }
 
 // decompress decompresses a page of a known length, into scratch if that has room. A page
 // without compression is returned as it is.
-func decompress(codec compress.Compression, data []byte, uncompressed int, scratch []byte) (plain []byte, err error) {
+func decompress(codec parquetformat.Codec, data []byte, uncompressed int, scratch []byte) (plain []byte, err error) {
 	if err := checkSize(codec, data, uncompressed); err != nil {
 		return nil, err
 	}
-	if codec == compress.Codecs.Uncompressed {
+	if codec == parquetformat.Uncompressed {
 		return data, nil
 	}
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("decompression failed: %v: %w", reason, ErrDamaged)
-		}
-	}()
-	if codec == compress.Codecs.Lz4 || codec == LZ4Raw {
+	if codec == parquetformat.LZ4 || codec == parquetformat.LZ4Raw {
 		if plain, err = decodeLZ4(codec, data, resized(scratch, min(uncompressed, mostLZ4*(len(data)+1)))); err != nil {
 			return nil, err
 		}
@@ -65,11 +55,7 @@ func decompress(codec compress.Compression, data []byte, uncompressed int, scrat
 		if cap(scratch) < uncompressed {
 			scratch = make([]byte, uncompressed)
 		}
-		compression, failure := compress.GetCodec(codec)
-		if failure != nil {
-			return nil, failure
-		}
-		plain = compression.Decode(scratch[:uncompressed], data)
+		plain, err = decode(codec, scratch[:uncompressed], data)
 	}
 	if err == nil && len(plain) != uncompressed {
 		err = fmt.Errorf("the page has %d bytes, %d by its header: %w", len(plain), uncompressed, ErrDamaged)
@@ -78,14 +64,14 @@ func decompress(codec compress.Compression, data []byte, uncompressed int, scrat
 }
 
 // checkSize checks the length that compressed data claims, which decompression allocates.
-func checkSize(codec compress.Compression, data []byte, uncompressed int) error {
+func checkSize(codec parquetformat.Codec, data []byte, uncompressed int) error {
 	claimed := uint64(uncompressed)
 	switch codec {
-	case compress.Codecs.Uncompressed:
+	case parquetformat.Uncompressed:
 		claimed = uint64(len(data))
-	case compress.Codecs.Snappy:
+	case parquetformat.Snappy:
 		claimed, _ = binary.Uvarint(data)
-	case compress.Codecs.Zstd:
+	case parquetformat.Zstd:
 		if length, known := zstdSize(data); known {
 			claimed = length
 		}
@@ -127,7 +113,7 @@ func zstdSize(data []byte) (length uint64, known bool) {
 func snappyPrefix(data []byte, n int) ([]byte, error) {
 	length, at := binary.Uvarint(data)
 	if at <= 0 {
-		return nil, errCut
+		return nil, thrift.ErrCut
 	}
 	n = int(min(uint64(n), length))
 	plain := make([]byte, 0, min(n, 1<<20))
@@ -139,7 +125,7 @@ func snappyPrefix(data []byte, n int) ([]byte, error) {
 			if size >= 60 {
 				wide := size - 59
 				if at+wide > len(data) {
-					return nil, errCut
+					return nil, thrift.ErrCut
 				}
 				size = 0
 				for i := range wide {
@@ -149,7 +135,7 @@ func snappyPrefix(data []byte, n int) ([]byte, error) {
 			}
 			size = min(size+1, n-len(plain))
 			if size > len(data)-at {
-				return nil, errCut
+				return nil, thrift.ErrCut
 			}
 			plain = append(plain, data[at:at+size]...)
 			at += size
@@ -157,7 +143,7 @@ func snappyPrefix(data []byte, n int) ([]byte, error) {
 		}
 		wide := []int{0, 1, 2, 4}[tag&3]
 		if at+wide > len(data) {
-			return nil, errCut
+			return nil, thrift.ErrCut
 		}
 		back, size := 0, tag>>2+1
 		for i := range wide {

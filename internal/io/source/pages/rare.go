@@ -10,12 +10,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/apache/arrow/go/v17/arrow/decimal256"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
+
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
 
 // rareValues returns the decoder of values of types that only the host decodes, or nil.
 func rareValues(f Flat) values {
-	width, texts := widthOf(f), f.Physical == parquet.Types.ByteArray
+	width, texts := widthOf(f), f.Physical == parquetformat.ByteArray
 	switch t := f.Type.(type) {
 	case *arrow.NullType:
 		return nothing{}
@@ -25,15 +26,15 @@ func rareValues(f Flat) values {
 		}
 	case *arrow.Decimal256Type:
 		switch {
-		case f.Physical == parquet.Types.Int32 || f.Physical == parquet.Types.Int64:
+		case f.Physical == parquetformat.Int32 || f.Physical == parquetformat.Int64:
 			return &fixed[decimal256.Num]{convert: wideIntegers(width), width: width}
 		case texts:
 			return &fixed[decimal256.Num]{convert: wideDecimals(wideDecimalBytes), width: wideDecimalBytes}
-		case f.Physical == parquet.Types.FixedLenByteArray && width >= 1 && width <= wideDecimalBytes:
+		case f.Physical == parquetformat.FixedLenByteArray && width >= 1 && width <= wideDecimalBytes:
 			return &fixed[decimal256.Num]{convert: wideDecimals(width), width: width}
 		}
 	case *arrow.FixedSizeBinaryType:
-		if f.Physical == parquet.Types.FixedLenByteArray && t.ByteWidth == width && width > 0 {
+		if f.Physical == parquetformat.FixedLenByteArray && t.ByteWidth == width && width > 0 {
 			return &wide{width: width}
 		}
 	}
@@ -47,7 +48,7 @@ const decimalBytes, wideDecimalBytes = 16, 32
 func (f Flat) sized(plain []byte) ([]byte, error) {
 	width := decimalBytes
 	switch id := f.Type.ID(); {
-	case f.Physical != parquet.Types.ByteArray || id != arrow.DECIMAL128 && id != arrow.DECIMAL256:
+	case f.Physical != parquetformat.ByteArray || id != arrow.DECIMAL128 && id != arrow.DECIMAL256:
 		return plain, nil
 	case id == arrow.DECIMAL256:
 		width = wideDecimalBytes

@@ -8,10 +8,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/testing/pagestest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
@@ -31,12 +31,12 @@ func TestDecoderOfDecimals(t *testing.T) {
 		most := rapid.SampledFrom([]int{16, 32}).Draw(r, "bytes of a value")
 		fixed := rapid.Bool().Draw(r, "one width")
 		width := rapid.IntRange(1, most).Draw(r, "width")
-		about := pages.Flat{Physical: parquet.Types.ByteArray, Type: &arrow.Decimal128Type{Precision: 38}}
+		about := pages.Flat{Physical: parquetformat.ByteArray, Type: &arrow.Decimal128Type{Precision: 38}}
 		if most == 32 {
 			about.Type = &arrow.Decimal256Type{Precision: 76}
 		}
 		if fixed {
-			about.Physical, about.Width = parquet.Types.FixedLenByteArray, width
+			about.Physical, about.Width = parquetformat.FixedLenByteArray, width
 		}
 		var body []byte
 		var want []*big.Int
@@ -61,7 +61,7 @@ func TestDecoderOfDecimals(t *testing.T) {
 			}
 		}
 	})
-	about := pages.Flat{Column: pages.Column{Values: 1}, Physical: parquet.Types.ByteArray, Type: &arrow.Decimal128Type{Precision: 38}}
+	about := pages.Flat{Column: pages.Column{Values: 1}, Physical: parquetformat.ByteArray, Type: &arrow.Decimal128Type{Precision: 38}}
 	for _, body := range [][]byte{{0, 0, 0, 0}, append([]byte{17, 0, 0, 0}, make([]byte, 17)...), {9, 0, 0, 0, 1}} {
 		_, err := decoded(t, pagestest.Page{Body: body, Values: 1, Uncompressed: int64(len(body))}.Bytes(), about, 1)
 		require.ErrorIs(t, err, pages.ErrDamaged)
@@ -71,7 +71,7 @@ func TestDecoderOfDecimals(t *testing.T) {
 // Values of any number of bytes are decoded as they are, those of the null type as nulls.
 func TestDecoderOfBytes(t *testing.T) {
 	body := []byte("abcdefghijkl")
-	about := pages.Flat{Column: pages.Column{Values: 4}, Physical: parquet.Types.FixedLenByteArray, Width: 3, Type: &arrow.FixedSizeBinaryType{ByteWidth: 3}}
+	about := pages.Flat{Column: pages.Column{Values: 4}, Physical: parquetformat.FixedLenByteArray, Width: 3, Type: &arrow.FixedSizeBinaryType{ByteWidth: 3}}
 	data := pagestest.Page{Body: body, Values: 4, Uncompressed: 12}.Bytes()
 	got, err := decoded(t, data, about, 3)
 	require.NoError(t, err)
@@ -119,7 +119,7 @@ func entries(leaf *pages.Nested, encoding int, repetitions, definitions []byte) 
 		Data: pagestest.Page{Body: body, Values: len(definitions), Uncompressed: int64(len(body)), Levels: encoding}.Bytes(),
 		About: pages.Flat{
 			Column:   pages.Column{Values: int64(len(definitions)), MaxDefinition: int16(leaf.Definition), MaxRepetition: int16(leaf.Depth)},
-			Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64,
+			Physical: parquetformat.Int64, Type: arrow.PrimitiveTypes.Int64,
 		},
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/internal/io/thrift"
 )
 
 // errLong reports strings that do not fit into one array.
@@ -48,11 +50,11 @@ func (v *text) dictionary(plain []byte, n int64) error {
 	v.about = make([]byte, 0, len(plain)-4*int(n)+word)
 	for i := range n {
 		if len(plain) < 4 {
-			return fmt.Errorf("string %d of a dictionary of %d: %w", i, n, errCut)
+			return fmt.Errorf("string %d of a dictionary of %d: %w", i, n, thrift.ErrCut)
 		}
 		length := uint64(binary.LittleEndian.Uint32(plain))
 		if length > uint64(len(plain)-4) || length > uint64(cap(v.about)-len(v.about)) {
-			return fmt.Errorf("string %d of a dictionary of %d: %w", i, n, errCut)
+			return fmt.Errorf("string %d of a dictionary of %d: %w", i, n, thrift.ErrCut)
 		}
 		v.about = append(v.about, plain[4:4+length]...)
 		v.offsets = append(v.offsets, uint32(len(v.about)))
@@ -107,7 +109,7 @@ func (v *text) plain(page []byte, taken, at, n int) error {
 	length, end := 0, begin
 	for range n {
 		if len(page)-end < 4 {
-			return errCut
+			return thrift.ErrCut
 		}
 		size := int(binary.LittleEndian.Uint32(page[end:]))
 		if size > len(page)-end-4 {

@@ -8,7 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
+
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
 
 // values decode the values of one type into the memory of an array.
@@ -45,11 +46,11 @@ func allValues(f Flat) values {
 // newValues returns the decoder of the values of a column chunk, or nil.
 func newValues(f Flat) values {
 	switch id := f.Type.ID(); f.Physical {
-	case parquet.Types.Boolean:
+	case parquetformat.Boolean:
 		if id == arrow.BOOL {
 			return &fixed[uint8]{convert: bools, bools: true, about: []uint8{0, 1}}
 		}
-	case parquet.Types.Int32:
+	case parquetformat.Int32:
 		switch id {
 		case arrow.INT8, arrow.UINT8:
 			return &fixed[int8]{convert: narrowed[int8], width: 4}
@@ -60,7 +61,7 @@ func newValues(f Flat) values {
 		case arrow.DECIMAL128:
 			return &fixed[decimal128.Num]{convert: decimals32, width: 4}
 		}
-	case parquet.Types.Int64:
+	case parquetformat.Int64:
 		switch id {
 		case arrow.TIMESTAMP:
 			if f.Type.(*arrow.TimestampType).Unit == arrow.Second {
@@ -72,19 +73,19 @@ func newValues(f Flat) values {
 		case arrow.DECIMAL128:
 			return &fixed[decimal128.Num]{convert: decimals64, width: 8}
 		}
-	case parquet.Types.Int96:
+	case parquetformat.Int96:
 		if id == arrow.TIMESTAMP {
 			return newInstants(f.Type.(*arrow.TimestampType))
 		}
-	case parquet.Types.Float:
+	case parquetformat.Float:
 		if id == arrow.FLOAT32 {
 			return &fixed[int32]{convert: copied[int32], width: 4}
 		}
-	case parquet.Types.Double:
+	case parquetformat.Double:
 		if id == arrow.FLOAT64 {
 			return &fixed[int64]{convert: copied[int64], width: 8}
 		}
-	case parquet.Types.FixedLenByteArray:
+	case parquetformat.FixedLenByteArray:
 		switch {
 		case id == arrow.DECIMAL128 && f.Width >= 1 && f.Width <= 16:
 			return &fixed[decimal128.Num]{convert: decimalsOf(f.Width), width: f.Width}
@@ -93,7 +94,7 @@ func newValues(f Flat) values {
 		case id == arrow.FIXED_SIZE_BINARY && f.Type.(*arrow.FixedSizeBinaryType).ByteWidth == f.Width:
 			return newFixedBytes(f.Width)
 		}
-	case parquet.Types.ByteArray:
+	case parquetformat.ByteArray:
 		switch id {
 		case arrow.STRING, arrow.BINARY:
 			return &text{}

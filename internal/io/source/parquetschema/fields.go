@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/schema"
+
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
 
 // ErrType reports a column that Arrow has no type for.
@@ -34,8 +34,8 @@ type Levels struct {
 }
 
 // optional adds the levels of a node.
-func (l Levels) optional(n schema.Node) Levels {
-	if n.RepetitionType() == parquet.Repetitions.Optional {
+func (l Levels) optional(n *parquetformat.Node) Levels {
+	if n.Repetition == parquetformat.Optional {
 		l.Definition++
 	}
 	return l
@@ -53,11 +53,11 @@ func (l Levels) repeated() Levels {
 //
 // An error wraps [ErrType], or [arrow.ErrInvalid] if the stored schema has an extension type over another type than the
 // file's.
-func Fields(s *schema.Schema, original *arrow.Schema) ([]Field, error) {
-	fields := make([]Field, s.Root().NumFields())
+func Fields(s *parquetformat.Schema, original *arrow.Schema) ([]Field, error) {
+	fields := make([]Field, len(s.Root.Children))
 	t := &tree{}
 	for i := range fields {
-		n := s.Root().Field(i)
+		n := s.Root.Children[i]
 		var err error
 		if fields[i], err = t.field(n, Levels{}); err != nil {
 			return nil, err
@@ -66,14 +66,20 @@ func Fields(s *schema.Schema, original *arrow.Schema) ([]Field, error) {
 			continue
 		}
 		if _, err := fields[i].restore(original.Field(i)); err != nil {
-			return nil, fmt.Errorf("column %q: %w", n.Name(), err)
+			return nil, fmt.Errorf("column %q: %w", n.Name, err)
 		}
 	}
 	return fields, nil
 }
 
+// Check returns the error of [Fields] about a column of a file.
+func Check(n *parquetformat.Node) error {
+	_, err := (&tree{}).field(n, Levels{})
+	return err
+}
+
 // Schema returns the Arrow schema of a file's columns, with the metadata of the schema that the writer stored.
-func Schema(s *schema.Schema, fields []Field, original *arrow.Schema) *arrow.Schema {
+func Schema(s *parquetformat.Schema, fields []Field, original *arrow.Schema) *arrow.Schema {
 	list := make([]arrow.Field, len(fields))
 	for i, f := range fields {
 		list[i] = f.Field
@@ -85,8 +91,8 @@ func Schema(s *schema.Schema, fields []Field, original *arrow.Schema) *arrow.Sch
 	return arrow.NewSchema(list, &metadata)
 }
 
-func fits(s *schema.Schema, original *arrow.Schema) bool {
-	return original != nil && original.NumFields() == s.Root().NumFields()
+func fits(s *parquetformat.Schema, original *arrow.Schema) bool {
+	return original != nil && original.NumFields() == len(s.Root.Children)
 }
 
 // tree makes fields of nodes in preorder.
@@ -95,14 +101,16 @@ type tree struct {
 }
 
 // field returns the field of a node, which is within lists of some levels.
-func (t *tree) field(n schema.Node, levels Levels) (Field, error) {
-	group, ok := n.(*schema.GroupNode)
-	isRepeated := n.RepetitionType() == parquet.Repetitions.Repeated
+func (t *tree) field(n *parquetformat.Node, levels Levels) (Field, error) {
+	if err := n.Check(); err != nil {
+		return Field{}, fmt.Errorf("%w: %w", err, ErrType)
+	}
+	isRepeated := n.Repetition == parquetformat.Repeated
 	switch {
-	case ok && isList(group):
-		return t.list(group, levels)
-	case ok && group.LogicalType().Equals(schema.MapLogicalType{}):
-		return t.mapOf(group, levels)
+	case isList(n):
+		return t.list(n, levels)
+	case n.IsGroup() && n.Logical.Kind == parquetformat.Map:
+		return t.mapOf(n, levels)
 	case !isRepeated:
 		return t.part(n, levels.optional(n))
 	}
@@ -111,21 +119,21 @@ func (t *tree) field(n schema.Node, levels Levels) (Field, error) {
 	if err != nil {
 		return Field{}, err
 	}
-	if !ok {
+	if !n.IsGroup() {
 		element.Metadata = arrow.Metadata{}
 	}
 	return newField(n, arrow.ListOf(element.Type), listLevels(levels), element), nil
 }
 
 // part returns the field of values or of a struct, which has the levels already.
-func (t *tree) part(n schema.Node, levels Levels) (Field, error) {
-	if group, ok := n.(*schema.GroupNode); ok {
-		return t.structOf(group, levels)
+func (t *tree) part(n *parquetformat.Node, levels Levels) (Field, error) {
+	if n.IsGroup() {
+		return t.structOf(n, levels)
 	}
-	return t.leaf(n.(*schema.PrimitiveNode), levels)
+	return t.leaf(n, levels)
 }
 
-func isList(n *schema.GroupNode) bool { return n.LogicalType().Equals(schema.NewListLogicalType()) }
+func isList(n *parquetformat.Node) bool { return n.IsGroup() && n.Logical.Kind == parquetformat.List }
 
 // listLevels are the levels of a list with elements of the levels behind those of the list itself.
 func listLevels(levels Levels) Levels {
@@ -135,20 +143,20 @@ func listLevels(levels Levels) Levels {
 }
 
 // newField returns a field with the name and the number of a node.
-func newField(n schema.Node, t arrow.DataType, levels Levels, children ...Field) Field {
+func newField(n *parquetformat.Node, t arrow.DataType, levels Levels, children ...Field) Field {
 	return Field{
-		Field:    arrow.Field{Name: n.Name(), Type: t, Nullable: n.RepetitionType() == parquet.Repetitions.Optional, Metadata: numberOf(n)},
+		Field:    arrow.Field{Name: n.Name, Type: t, Nullable: n.Repetition == parquetformat.Optional, Metadata: numberOf(n)},
 		Children: children, Leaf: -1, Levels: levels,
 	}
 }
 
 // numberOf returns the metadata of a field with the number that its node has in the file.
-func numberOf(n schema.Node) arrow.Metadata {
-	return arrow.NewMetadata([]string{"PARQUET:field_id"}, []string{strconv.Itoa(int(n.FieldID()))})
+func numberOf(n *parquetformat.Node) arrow.Metadata {
+	return arrow.NewMetadata([]string{"PARQUET:field_id"}, []string{strconv.Itoa(int(n.ID))})
 }
 
 // leaf returns the field of values.
-func (t *tree) leaf(n *schema.PrimitiveNode, levels Levels) (Field, error) {
+func (t *tree) leaf(n *parquetformat.Node, levels Levels) (Field, error) {
 	values, err := leafType(n)
 	f := newField(n, values, levels)
 	f.Leaf = t.leaves
@@ -157,13 +165,13 @@ func (t *tree) leaf(n *schema.PrimitiveNode, levels Levels) (Field, error) {
 }
 
 // structOf returns the field of a group, which has the levels already.
-func (t *tree) structOf(n *schema.GroupNode, levels Levels) (Field, error) {
-	members := make([]Field, n.NumFields())
-	types := make([]arrow.Field, n.NumFields())
+func (t *tree) structOf(n *parquetformat.Node, levels Levels) (Field, error) {
+	members := make([]Field, len(n.Children))
+	types := make([]arrow.Field, len(n.Children))
 	for i := range members {
 		var err error
-		if members[i], err = t.field(n.Field(i), levels); err != nil {
-			return Field{}, fmt.Errorf("member %q: %w", n.Field(i).Name(), err)
+		if members[i], err = t.field(n.Children[i], levels); err != nil {
+			return Field{}, fmt.Errorf("member %q: %w", n.Children[i].Name, err)
 		}
 		types[i] = members[i].Field
 	}

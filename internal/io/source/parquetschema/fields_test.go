@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/source/parquetschema"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
@@ -44,7 +45,8 @@ func requireLikeArrow(t require.TestingT, s *schema.Schema, pairs metadata.KeyVa
 	if failure == nil {
 		original = want.OriginSchema
 	}
-	got, err := parquetschema.Fields(s, original)
+	ours := readSchema(t, s)
+	got, err := parquetschema.Fields(ours, original)
 	if failure != nil {
 		require.ErrorIs(t, err, parquetschema.ErrType, "arrow-go: %v", failure)
 		return
@@ -56,8 +58,19 @@ func requireLikeArrow(t require.TestingT, s *schema.Schema, pairs metadata.KeyVa
 	}
 	wanted, err := pqarrow.FromParquet(s, nil, pairs)
 	require.NoError(t, err)
-	require.True(t, wanted.Equal(parquetschema.Schema(s, got, original)))
-	require.True(t, wanted.Metadata().Equal(parquetschema.Schema(s, got, original).Metadata()))
+	require.True(t, wanted.Equal(parquetschema.Schema(ours, got, original)))
+	require.True(t, wanted.Metadata().Equal(parquetschema.Schema(ours, got, original).Metadata()))
+}
+
+// readSchema returns a schema as arrow-go writes it.
+func readSchema(t require.TestingT, s *schema.Schema) *parquetformat.Schema {
+	var to bytes.Buffer
+	require.NoError(t, file.NewParquetWriter(&to, s.Root()).Close())
+	data, err := parquetformat.ReadTail(bytes.NewReader(to.Bytes()), int64(to.Len()))
+	require.NoError(t, err)
+	f, err := parquetformat.Read(data)
+	require.NoError(t, err)
+	return f.Schema
 }
 
 // drawNode draws a node of any kind, also of lists and maps as no writer has them.
@@ -204,7 +217,7 @@ func TestListsOfTwoLevels(t *testing.T) {
 		require.NoError(t, err)
 		root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, schema.FieldList{list}, -1)
 		require.NoError(t, err)
-		fields, err := parquetschema.Fields(schema.NewSchema(root), nil)
+		fields, err := parquetschema.Fields(readSchema(t, schema.NewSchema(root)), nil)
 		require.NoError(t, err)
 		require.Equal(t, want, fields[0].Type.String())
 		requireLikeArrow(t, schema.NewSchema(root), nil)
@@ -226,7 +239,7 @@ func TestLongFixedLists(t *testing.T) {
 	} {
 		data, err := storedFile(test.written)
 		require.NoError(t, err)
-		fields, err := parquetschema.Fields(schemaOf(t, data), arrow.NewSchema([]arrow.Field{{Name: "a", Type: test.written, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Int8}}, nil))
+		fields, err := parquetschema.Fields(readSchema(t, schemaOf(t, data)), arrow.NewSchema([]arrow.Field{{Name: "a", Type: test.written, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Int8}}, nil))
 		require.NoError(t, err)
 		require.Equal(t, test.want, fields[0].Type.ID(), "%v", fields[0].Type)
 	}

@@ -4,21 +4,21 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/schema"
+
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
 
 // repeatedChild returns the repeated node below a list or a map.
-func repeatedChild(n *schema.GroupNode) (schema.Node, error) {
+func repeatedChild(n *parquetformat.Node) (*parquetformat.Node, error) {
 	switch {
-	case n.RepetitionType() == parquet.Repetitions.Repeated:
+	case n.Repetition == parquetformat.Repeated:
 		return nil, fmt.Errorf("a list or map is repeated: %w", ErrType)
-	case n.NumFields() != 1:
-		return nil, fmt.Errorf("a list or map has %d nodes below it: %w", n.NumFields(), ErrType)
-	case n.Field(0).RepetitionType() != parquet.Repetitions.Repeated:
+	case len(n.Children) != 1:
+		return nil, fmt.Errorf("a list or map has %d nodes below it: %w", len(n.Children), ErrType)
+	case n.Children[0].Repetition != parquetformat.Repeated:
 		return nil, fmt.Errorf("the node below a list or map is not repeated: %w", ErrType)
 	}
-	return n.Field(0), nil
+	return n.Children[0], nil
 }
 
 // list returns the field of a list of two or three levels:
@@ -29,38 +29,37 @@ func repeatedChild(n *schema.GroupNode) (schema.Node, error) {
 //
 // A repeated group of one node is the second level of three, unless the format gives its name to an element: "array", or
 // that of the list with "_tuple" at the end.
-func (t *tree) list(n *schema.GroupNode, levels Levels) (Field, error) {
+func (t *tree) list(n *parquetformat.Node, levels Levels) (Field, error) {
 	child, err := repeatedChild(n)
 	if err != nil {
 		return Field{}, err
 	}
 	levels = levels.optional(n)
 	var element Field
-	if group, ok := child.(*schema.GroupNode); ok && group.NumFields() == 1 && group.Name() != "array" && group.Name() != n.Name()+"_tuple" {
-		element, err = t.field(group.Field(0), levels.repeated())
+	if len(child.Children) == 1 && child.Name != "array" && child.Name != n.Name+"_tuple" {
+		element, err = t.field(child.Children[0], levels.repeated())
 	} else {
 		element, err = t.part(child, levels.repeated())
 	}
 	if err != nil {
 		return Field{}, err
 	}
-	values := arrow.ListOfField(arrow.Field{Name: child.Name(), Type: element.Type, Nullable: true})
+	values := arrow.ListOfField(arrow.Field{Name: child.Name, Type: element.Type, Nullable: true})
 	return newField(n, values, listLevels(levels), element), nil
 }
 
 // mapOf returns the field of a map. One without values is a list of its keys.
-func (t *tree) mapOf(n *schema.GroupNode, levels Levels) (Field, error) {
-	child, err := repeatedChild(n)
+func (t *tree) mapOf(n *parquetformat.Node, levels Levels) (Field, error) {
+	group, err := repeatedChild(n)
 	if err != nil {
 		return Field{}, err
 	}
-	group, ok := child.(*schema.GroupNode)
 	switch {
-	case !ok || group.NumFields() < 1 || group.NumFields() > 2:
+	case len(group.Children) < 1 || len(group.Children) > 2:
 		return Field{}, fmt.Errorf("a map has other entries than a key and a value: %w", ErrType)
-	case group.Field(0).RepetitionType() != parquet.Repetitions.Required:
+	case group.Children[0].Repetition != parquetformat.Required:
 		return Field{}, fmt.Errorf("the keys of a map are not required: %w", ErrType)
-	case group.NumFields() == 1:
+	case len(group.Children) == 1:
 		return t.list(n, levels)
 	}
 	levels = levels.optional(n)
@@ -68,6 +67,6 @@ func (t *tree) mapOf(n *schema.GroupNode, levels Levels) (Field, error) {
 	if err != nil {
 		return Field{}, err
 	}
-	entries.Name, entries.Nullable = n.Name(), false
+	entries.Name, entries.Nullable = n.Name, false
 	return newField(n, arrow.MapOf(entries.Children[0].Type, entries.Children[1].Type), listLevels(levels), entries), nil
 }

@@ -5,57 +5,57 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/schema"
+
+	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
 
 // leafType returns the type of a column's values.
-func leafType(n *schema.PrimitiveNode) (t arrow.DataType, err error) {
-	logical := n.LogicalType()
-	if !logical.IsValid() || logical.Equals(schema.NullLogicalType{}) {
+func leafType(n *parquetformat.Node) (t arrow.DataType, err error) {
+	logical := n.Logical
+	if logical.Kind == parquetformat.Null {
 		return arrow.Null, nil
 	}
-	switch physical := n.PhysicalType(); physical {
-	case parquet.Types.Boolean:
+	switch physical := n.Physical; physical {
+	case parquetformat.Boolean:
 		return arrow.FixedWidthTypes.Boolean, nil
-	case parquet.Types.Float:
+	case parquetformat.Float:
 		return arrow.PrimitiveTypes.Float32, nil
-	case parquet.Types.Double:
+	case parquetformat.Double:
 		return arrow.PrimitiveTypes.Float64, nil
-	case parquet.Types.Int96:
+	case parquetformat.Int96:
 		return arrow.FixedWidthTypes.Timestamp_ns, nil
-	case parquet.Types.Int32, parquet.Types.Int64:
-		t = integerType(physical == parquet.Types.Int64, logical)
-	case parquet.Types.ByteArray:
+	case parquetformat.Int32, parquetformat.Int64:
+		t = integerType(physical == parquetformat.Int64, logical)
+	case parquetformat.ByteArray:
 		t = textType(logical)
-	case parquet.Types.FixedLenByteArray:
-		t = bytesType(n.TypeLength(), logical)
+	case parquetformat.FixedLenByteArray:
+		t = bytesType(n.Length, logical)
 	}
 	if t == nil {
-		return nil, fmt.Errorf("%v of %v: %w", logical, n.PhysicalType(), ErrType)
+		return nil, fmt.Errorf("%v of %v: %w", logical, n.Physical, ErrType)
 	}
 	return t, nil
 }
 
 // integerType returns the type of integers of 32 or 64 bits, or nil.
-func integerType(wide bool, logical schema.LogicalType) arrow.DataType {
-	switch l := logical.(type) {
-	case schema.NoLogicalType:
+func integerType(wide bool, l parquetformat.Logical) arrow.DataType {
+	switch l.Kind {
+	case parquetformat.None:
 		if wide {
 			return arrow.PrimitiveTypes.Int64
 		}
 		return arrow.PrimitiveTypes.Int32
-	case *schema.IntLogicalType:
+	case parquetformat.Integer:
 		return widthType(l)
-	case *schema.DecimalLogicalType:
+	case parquetformat.Decimal:
 		return decimalType(l)
-	case *schema.TimeLogicalType:
+	case parquetformat.Time:
 		return timeType(wide, l)
-	case schema.DateLogicalType:
+	case parquetformat.Date:
 		if !wide {
 			return arrow.FixedWidthTypes.Date32
 		}
-	case *schema.TimestampLogicalType:
+	case parquetformat.Timestamp:
 		if wide {
 			return timestampType(l)
 		}
@@ -63,48 +63,48 @@ func integerType(wide bool, logical schema.LogicalType) arrow.DataType {
 	return nil
 }
 
-func widthType(l *schema.IntLogicalType) arrow.DataType {
+func widthType(l parquetformat.Logical) arrow.DataType {
 	types := map[int8][2]arrow.DataType{
 		8: {arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Int8}, 16: {arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Int16},
 		32: {arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Int32}, 64: {arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Int64},
-	}[l.BitWidth()]
-	if l.IsSigned() {
+	}[l.Bits]
+	if l.Signed {
 		return types[1]
 	}
 	return types[0]
 }
 
-func decimalType(l *schema.DecimalLogicalType) arrow.DataType {
-	if l.Precision() <= decimal128.MaxPrecision {
-		return &arrow.Decimal128Type{Precision: l.Precision(), Scale: l.Scale()}
+func decimalType(l parquetformat.Logical) arrow.DataType {
+	if l.Precision <= decimal128.MaxPrecision {
+		return &arrow.Decimal128Type{Precision: l.Precision, Scale: l.Scale}
 	}
-	return &arrow.Decimal256Type{Precision: l.Precision(), Scale: l.Scale()}
+	return &arrow.Decimal256Type{Precision: l.Precision, Scale: l.Scale}
 }
 
-func timeType(wide bool, l *schema.TimeLogicalType) arrow.DataType {
-	switch unit := l.TimeUnit(); {
-	case !wide && unit == schema.TimeUnitMillis:
+func timeType(wide bool, l parquetformat.Logical) arrow.DataType {
+	switch unit := l.Unit; {
+	case !wide && unit == parquetformat.Millis:
 		return arrow.FixedWidthTypes.Time32ms
-	case wide && unit == schema.TimeUnitMicros:
+	case wide && unit == parquetformat.Micros:
 		return arrow.FixedWidthTypes.Time64us
-	case wide && unit == schema.TimeUnitNanos:
+	case wide && unit == parquetformat.Nanos:
 		return arrow.FixedWidthTypes.Time64ns
 	}
 	return nil
 }
 
 // timestampType returns the type of timestamps. Those of older files, which have no logical type, are in UTC.
-func timestampType(l *schema.TimestampLogicalType) arrow.DataType {
+func timestampType(l parquetformat.Logical) arrow.DataType {
 	t := &arrow.TimestampType{}
-	if l.IsAdjustedToUTC() || l.IsFromConvertedType() {
+	if l.UTC {
 		t.TimeZone = "UTC"
 	}
-	switch l.TimeUnit() {
-	case schema.TimeUnitMillis:
+	switch l.Unit {
+	case parquetformat.Millis:
 		t.Unit = arrow.Millisecond
-	case schema.TimeUnitMicros:
+	case parquetformat.Micros:
 		t.Unit = arrow.Microsecond
-	case schema.TimeUnitNanos:
+	case parquetformat.Nanos:
 		t.Unit = arrow.Nanosecond
 	default:
 		return nil
@@ -112,26 +112,26 @@ func timestampType(l *schema.TimestampLogicalType) arrow.DataType {
 	return t
 }
 
-func textType(logical schema.LogicalType) arrow.DataType {
-	switch l := logical.(type) {
-	case schema.StringLogicalType:
+func textType(l parquetformat.Logical) arrow.DataType {
+	switch l.Kind {
+	case parquetformat.String:
 		return arrow.BinaryTypes.String
-	case *schema.DecimalLogicalType:
+	case parquetformat.Decimal:
 		return decimalType(l)
-	case schema.NoLogicalType, schema.EnumLogicalType, schema.JSONLogicalType, schema.BSONLogicalType:
+	case parquetformat.None, parquetformat.Enum, parquetformat.JSON, parquetformat.BSON:
 		return arrow.BinaryTypes.Binary
 	}
 	return nil
 }
 
 // bytesType returns the type of values of some bytes, or nil.
-func bytesType(width int, logical schema.LogicalType) arrow.DataType {
-	switch l := logical.(type) {
-	case *schema.DecimalLogicalType:
+func bytesType(width int, l parquetformat.Logical) arrow.DataType {
+	switch l.Kind {
+	case parquetformat.Decimal:
 		return decimalType(l)
-	case schema.NoLogicalType, schema.IntervalLogicalType, schema.UUIDLogicalType:
+	case parquetformat.None, parquetformat.Interval, parquetformat.UUID:
 		return &arrow.FixedSizeBinaryType{ByteWidth: width}
-	case schema.Float16LogicalType:
+	case parquetformat.Float16:
 		return arrow.FixedWidthTypes.Float16
 	}
 	return nil
