@@ -27,14 +27,8 @@ var codeConditions = []string{
 
 // Of files by DuckDB, gpuframe selects the rows that DuckDB does.
 func TestConditionsOnDictionaries(t *testing.T) {
-	engine, err := gpuframe.Open(gpuframe.Device(*deviceName))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, engine.Close()) })
-	db, err := sql.Open("duckdb", "")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	db.SetMaxOpenConns(1)
-	_, err = db.Exec(codedTable)
+	engine, db := engineAndDuckDB(t)
+	_, err := db.Exec(codedTable)
 	require.NoError(t, err)
 	selected := 0
 	for _, options := range []string{"compression snappy", "compression zstd, row_group_size 10000", "compression uncompressed, parquet_version v2"} {

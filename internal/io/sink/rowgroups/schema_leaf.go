@@ -7,6 +7,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/schema"
+
+	"github.com/gpuframe/gpuframe/internal/arrays/format"
 )
 
 // leafType is how a file has the values of an Arrow type.
@@ -22,6 +24,9 @@ func leafNode(field arrow.Field, id FieldID) (schema.Node, error) {
 	t, err := leafTypeOf(field.Type)
 	if err != nil {
 		return nil, fmt.Errorf("column %q: %w", field.Name, err)
+	}
+	if logical := extensions[extensionOf(field)]; logical.physical == t.physical && logical.length == t.length {
+		t.logical = logical.logical
 	}
 	if id.UUID {
 		t.logical = schema.UUIDLogicalType{}
@@ -46,10 +51,10 @@ func leafTypeOf(t arrow.DataType) (leafType, error) {
 		leaf.physical, leaf.logical = parquet.Types.Int64, schema.NewTimestampLogicalTypeForce(t.TimeZone != "", timeUnitOf(t.Unit))
 		return leaf, nil
 	case *arrow.Time64Type:
-		leaf.physical, leaf.logical = parquet.Types.Int64, schema.NewTimeLogicalType(true, timeUnitOf(t.Unit))
+		leaf.physical, leaf.logical = parquet.Types.Int64, schema.NewTimeLogicalType(false, timeUnitOf(t.Unit)) // Arrow's times have no zone
 		return leaf, nil
 	case *arrow.Time32Type:
-		leaf.physical, leaf.logical = parquet.Types.Int32, schema.NewTimeLogicalType(true, timeUnitOf(t.Unit))
+		leaf.physical, leaf.logical = parquet.Types.Int32, schema.NewTimeLogicalType(false, timeUnitOf(t.Unit)) // Arrow's times have no zone
 		return leaf, nil
 	case *arrow.Decimal128Type, *arrow.Decimal256Type:
 		return decimalLeaf(t.(arrow.DecimalType))
@@ -83,6 +88,19 @@ var simpleLeaves = map[arrow.Type]leafType{
 	arrow.BINARY:       {physical: parquet.Types.ByteArray},
 	arrow.LARGE_BINARY: {physical: parquet.Types.ByteArray},
 	arrow.DATE32:       {physical: parquet.Types.Int32, logical: schema.DateLogicalType{}},
+	arrow.DATE64:       {physical: parquet.Types.Int32, logical: schema.DateLogicalType{}},
+}
+
+// extensions are the types of files for Arrow's extension types, which fields name in their metadata.
+var extensions = map[string]leafType{
+	"arrow.uuid": {physical: parquet.Types.FixedLenByteArray, logical: schema.UUIDLogicalType{}, length: 16},
+	"arrow.json": {physical: parquet.Types.ByteArray, logical: schema.JSONLogicalType{}, length: -1},
+}
+
+// extensionOf returns the name of the extension type of a field, or nothing.
+func extensionOf(field arrow.Field) string {
+	name, _ := field.Metadata.GetValue(format.ExtensionName)
+	return name
 }
 
 // timeUnitOf returns the unit of a file. Parquet lacks seconds, which become milliseconds.

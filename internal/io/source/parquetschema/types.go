@@ -114,11 +114,11 @@ func timestampType(l *schema.TimestampLogicalType) arrow.DataType {
 
 func textType(logical schema.LogicalType) arrow.DataType {
 	switch l := logical.(type) {
-	case schema.StringLogicalType:
+	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
 		return arrow.BinaryTypes.String
 	case *schema.DecimalLogicalType:
 		return decimalType(l)
-	case schema.NoLogicalType, schema.EnumLogicalType, schema.JSONLogicalType, schema.BSONLogicalType:
+	case schema.NoLogicalType, schema.BSONLogicalType:
 		return arrow.BinaryTypes.Binary
 	}
 	return nil
