@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -153,7 +154,7 @@ func (d *groupDecoder) matchAll(ctx context.Context, spans []span) (mask []byte,
 			bitutil.BitmapAnd(mask, masks[i], 0, 0, mask, 0, rowsOf(spans))
 		}
 	}
-	return mask, errors.Join(err, ctx.Err())
+	return mask, errors.Join(err, cancel.Error(ctx))
 }
 
 // match evaluates a condition on the dictionary of its column, of which it returns the bytes that it has read. The mask is nil if
@@ -188,7 +189,7 @@ func (d *groupDecoder) accept(ctx context.Context, c codeCondition, values arrow
 	defer record.Release()
 	results, err := expr.EvaluateRecord(ctx, record, []expr.Expr{c.condition})
 	if err != nil {
-		return nil, errors.Join(ctx.Err(), pages.ErrOther) // the query reports it when it binds the condition
+		return nil, pages.ErrOther // the query reports it when it binds the condition
 	}
 	defer release.Arrow(results)
 	matches, ok := results[0].(*array.Boolean)
