@@ -100,6 +100,9 @@ func (p *Profile) String() string {
 		if skipped := counts.Source.SkippedPages.Load(); skipped > 0 {
 			parts = append(parts, fmt.Sprintf("%d of %d pages skipped", skipped, skipped+counts.Source.Pages.Load()))
 		}
+		if n := counts.Source.UnmatchedRows.Load(); n > 0 {
+			parts = append(parts, fmt.Sprintf("%s of %s rows left out by dictionaries of %s values", humanize.Comma(n), humanize.Comma(counts.Source.MatchedRows.Load()), humanize.Comma(counts.Source.MatchedValues.Load())))
+		}
 		if read := counts.Source.FileBytes.Load(); read > 0 {
 			parts = append(parts, humanize.IBytes(uint64(read))+" read from files")
 		}

@@ -117,3 +117,31 @@ func TestPageIndicesAreShown(t *testing.T) {
 		require.NoError(t, f.Release())
 	})
 }
+
+// A profile shows the rows that conditions on dictionaries left out, before their values were made.
+func TestProfileNamesRowsLeftOutByCodes(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
+			{Name: "city", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Int64}}, nil))
+		defer b.Release()
+		for i := range 5000 {
+			b.Field(0).(*array.StringBuilder).Append([]string{"Oslo", "Rome", "Lima"}[i/100%3])
+			b.Field(1).(*array.Int64Builder).Append(int64(i))
+		}
+		rows := b.NewRecord()
+		defer rows.Release()
+		path := filepath.Join(t.TempDir(), "cities.parquet")
+		_, err := e.Records(rows.Schema(), rows).WriteFile(t.Context(), path, gpuframe.Parquet())
+		require.NoError(t, err)
+		var p gpuframe.Profile
+		f, err := e.Parquet(path).Filter(gpuframe.Col("city").Contains(gpuframe.Lit("im"))).Select(gpuframe.Col("n")).Collect(t.Context(), gpuframe.Profiled(&p))
+		require.NoError(t, err)
+		defer func() { require.NoError(t, f.Release()) }()
+		record, err := f.Record(t.Context())
+		require.NoError(t, err)
+		defer record.Release()
+		require.EqualValues(t, 1600, record.NumRows())
+		require.Equal(t, "[200 201 202]", array.NewSlice(record.Column(0), 0, 3).String())
+		require.Contains(t, p.String(), "3,400 of 5,000 rows left out by dictionaries of 3 values")
+	})
+}

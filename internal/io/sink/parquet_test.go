@@ -260,3 +260,44 @@ func readByArrow(t require.TestingT, data []byte) arrow.Record {
 	}
 	return array.NewRecord(table.Schema(), columns, table.NumRows())
 }
+
+// Dates of 64 bits are written as days. A time of day is refused, with the name of the column.
+func TestDatesOf64Bits(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	write := func(dates ...arrow.Date64) ([]byte, error) {
+		b := array.NewDate64Builder(arrowmemory.DefaultAllocator)
+		defer b.Release()
+		b.AppendNull()
+		b.AppendValues(dates, nil)
+		record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "day", Type: arrow.FixedWidthTypes.Date64, Nullable: true}}, nil), []arrow.Array{b.NewArray()}, int64(len(dates)+1))
+		defer record.Release()
+		s, err := source.Records(record.Schema(), record)
+		require.NoError(t, err)
+		reader, err := s.Open(t.Context(), m, source.Request{})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, reader.Close()) }()
+		var to bytes.Buffer
+		_, err = sink.ToWriter(t.Context(), &to, sink.Parquet(sink.ParquetOptions{}), reader)
+		return to.Bytes(), err
+	}
+	const day = 86_400_000
+	data, err := write(0, day, -day, 18_295*day)
+	require.NoError(t, err)
+	s, err := source.ParquetReaderAt("days", bytes.NewReader(data), int64(len(data)))
+	require.NoError(t, err)
+	back := whole(t, m, s)
+	require.Equal(t, "date32", back.Schema().Field(0).Type.String())
+	require.Equal(t, "[(null) 1970-01-01 1970-01-02 1969-12-31 2020-02-03]", fmt.Sprint(texts(back.Column(0))))
+	for _, date := range []arrow.Date64{1, -1, 1 << 62} {
+		_, err := write(date)
+		require.ErrorIs(t, err, sink.ErrUnsupported)
+		require.ErrorContains(t, err, `column "day"`)
+	}
+}
+
+func texts(values arrow.Array) (list []string) {
+	for i := range values.Len() {
+		list = append(list, values.ValueStr(i))
+	}
+	return list
+}

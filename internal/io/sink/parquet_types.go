@@ -7,7 +7,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// inParquet reports whether a Parquet file has a type, which is read as it was written.
+// inParquet reports whether a Parquet file has a type. It is read as it was written, except for seconds, which become
+// milliseconds, and dates of 64 bits, which become those of 32.
 func inParquet(t arrow.DataType) bool {
 	switch t := t.(type) {
 	case *arrow.DictionaryType:
@@ -20,7 +21,7 @@ func inParquet(t arrow.DataType) bool {
 	switch t.ID() {
 	case arrow.BOOL, arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64,
 		arrow.FLOAT32, arrow.FLOAT64, arrow.STRING, arrow.LARGE_STRING, arrow.BINARY, arrow.LARGE_BINARY, arrow.FIXED_SIZE_BINARY,
-		arrow.DATE32, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL128, arrow.DECIMAL256, arrow.LIST, arrow.FIXED_SIZE_LIST, arrow.MAP:
+		arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL128, arrow.DECIMAL256, arrow.LIST, arrow.FIXED_SIZE_LIST, arrow.MAP:
 		return true
 	}
 	return false

@@ -21,6 +21,9 @@ type Counters struct {
 	// Pages and SkippedPages are those of columns in row groups of which page indices leave out rows:
 	// pages that were read, and pages that were left out.
 	Pages, SkippedPages atomic.Int64
+	// MatchedValues are the values of dictionaries that conditions were evaluated on, MatchedRows the rows that were selected by
+	// the codes of these values, and UnmatchedRows those of them of which no values were made.
+	MatchedValues, MatchedRows, UnmatchedRows atomic.Int64
 	// Rows and Bytes are those of the tables that were returned. FileBytes were read
 	// from files, before decompression.
 	Rows, Bytes, FileBytes atomic.Int64

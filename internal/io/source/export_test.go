@@ -227,3 +227,11 @@ func Nested(ctx context.Context, of Source) (nested []bool, err error) {
 	}
 	return nested, p.unuse(d.group.file)
 }
+
+// SetCodes sets the numbers of rows of a row group from which on rows are selected by codes, and of those between two of them that
+// are left out. It returns a function that sets what was before.
+func SetCodes(least, unmatched int64) (reset func()) {
+	beforeLeast, before := leastMatchedRows, leastUnmatched
+	leastMatchedRows, leastUnmatched = least, unmatched
+	return func() { leastMatchedRows, leastUnmatched = beforeLeast, before }
+}

@@ -45,6 +45,8 @@ type loader struct {
 	stages bool
 	// early is the records as long as they can be read early, or nil.
 	early earlyRecords
+	// filter selects rows by codes of dictionaries, or is nil.
+	filter *codeFilter
 
 	mu      sync.Mutex
 	records records // nil once closed
@@ -99,26 +101,41 @@ func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
 		}
 		l.stages = false
 	}
+	for {
+		table, rows, err := l.table(ctx)
+		if err != nil {
+			return nil, err
+		}
+		bytes, left := int64(table.Bytes()), rows
+		if l.filter != nil {
+			left, _ = table.HostRows()
+		}
+		l.rows += rows
+		l.bytes += bytes
+		l.counters.Rows.Add(left)
+		l.counters.Bytes.Add(bytes)
+		if l.request.Progress != nil {
+			l.request.Progress(l.rows, l.bytes)
+		}
+		if left > 0 {
+			return table, nil
+		}
+		if err := table.Release(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// table returns the next table, or io.EOF, and the number of rows that were read for it.
+func (l *loader) table(ctx context.Context) (table *buffer.Buffer, rows int64, err error) {
 	if err := l.collect(ctx); err != nil {
 		l.failed = true
-		return nil, err
+		return nil, 0, err
 	}
 	if len(l.pending) == 0 {
-		return nil, io.EOF
+		return nil, 0, io.EOF
 	}
-	table, rows, err := l.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	bytes := int64(table.Bytes())
-	l.rows += rows
-	l.bytes += bytes
-	l.counters.Rows.Add(rows)
-	l.counters.Bytes.Add(bytes)
-	if l.request.Progress != nil {
-		l.request.Progress(l.rows, l.bytes)
-	}
-	return table, nil
+	return l.load(ctx)
 }
 
 const (
@@ -193,7 +210,7 @@ func (l *loader) copy(ctx context.Context, records []arrow.Record) (*buffer.Buff
 
 // target is where raw columns of the reader are copied to.
 func (l *loader) target(ahead *device.Stream) rawTarget {
-	return rawTarget{manager: l.manager, schema: l.schema, tag: l.request.Tag, ahead: ahead}
+	return rawTarget{manager: l.manager, schema: l.schema, tag: l.request.Tag, ahead: ahead, filter: l.filter}
 }
 
 // unmixed decodes raw columns on the host where other pending records have values.

@@ -263,6 +263,9 @@ func (s *parquetFiles) openGroups(ctx context.Context, m *memory.Manager, reques
 	records := newParquetRecords(s, selected.schema, groups, request, onDevice, allocator, check)
 	l := newLoader(s, m, request, selected.schema, records)
 	l.stages = onDevice
+	if onDevice {
+		l.filter = newCodeFilter(selected.schema, request)
+	}
 	if onDevice || s.paths.remote() {
 		l.early = records
 	}

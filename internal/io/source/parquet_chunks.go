@@ -218,6 +218,7 @@ func (chunkForm) copy(ctx context.Context, to rawTarget, records []arrow.Record,
 			column.Chunks, b.chunks[i] = append(column.Chunks, next), append(b.chunks[i], t)
 		}
 	}
+	to.filter.encode(columns, places)
 	var err error
 	if b.batch, err = chunks.Copy(ctx, to.manager, columns, chunks.Options{Tag: to.tag, CopyStream: to.ahead}); err != nil {
 		return nil, b.located(err)
@@ -292,7 +293,8 @@ func (c *rawChunk) hostRows(rows arrow.Array) (chunk *arrow.Chunked, err error) 
 	}
 	column := nestedColumn{decoder: decoder}
 	defer column.release()
-	return column.next(c.nested.Type, int64(rows.Data().Offset()), int64(rows.Len()))
+	first := int64(rows.Data().Offset())
+	return column.between(c.nested.Type, first, first+int64(rows.Len()))
 }
 
 // hostChunk decodes rows of a column chunk on the host.

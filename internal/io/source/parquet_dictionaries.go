@@ -29,7 +29,7 @@ var leastEncodedRows int64 = 1 << 12 // tests change it
 // columns of utf8 and binary of which the file encodes all values by them.
 func (p *parquetRecords) encodedColumns() []bool {
 	encoded := make([]bool, p.schema.NumFields())
-	if p.rows < leastEncodedRows {
+	if p.rows < leastEncodedRows || len(p.conditions) > 0 { // the rows that conditions select may be fewer than the values
 		return encoded
 	}
 	for i, field := range p.schema.Fields() {

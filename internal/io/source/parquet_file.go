@@ -146,7 +146,6 @@ func readFooter(open *opened) (*footer, error) {
 		f.leaves[column.Field] = append(f.leaves[column.Field], leaf)
 	}
 	f.widenInstants()
-	f.restoreDurations(original)
 	return f, f.check()
 }
 
@@ -165,22 +164,6 @@ func (f *footer) widenInstants() {
 		fields[i], _ = nullableThroughout(fields[i])
 		if t, ok := fields[i].Type.(*arrow.TimestampType); ok && spark {
 			fields[i].Type = &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: t.TimeZone}
-		}
-	}
-	metadata := f.schema.Metadata()
-	f.schema = arrow.NewSchema(fields, &metadata)
-}
-
-// restoreDurations makes durations of integers that were written of them. Parquet has none.
-func (f *footer) restoreDurations(original *arrow.Schema) {
-	if original == nil {
-		return
-	}
-	fields := slices.Clone(f.schema.Fields())
-	for i, field := range fields {
-		written, ok := original.FieldsByName(field.Name)
-		if ok && written[0].Type.ID() == arrow.DURATION && field.Type.ID() == arrow.INT64 {
-			fields[i].Type = written[0].Type
 		}
 	}
 	metadata := f.schema.Metadata()

@@ -16,8 +16,8 @@ import (
 
 // hostColumn decodes a column of a row group on the host.
 type hostColumn interface {
-	// next decodes rows from one of the row group on, which is behind those before, as chunks of a type.
-	next(t arrow.DataType, first, rows int64) (*arrow.Chunked, error)
+	// next decodes rows of the row group, which are in order and behind those before, as chunks of a type.
+	next(t arrow.DataType, rows []span) (*arrow.Chunked, error)
 	release()
 }
 
@@ -75,7 +75,7 @@ func (d *groupDecoder) openHost(i int) (c hostColumn, err error) {
 		}
 	}
 	if about, ok := d.flat(i); ok {
-		c, err = d.openFlat(d.leaves[i][0], about)
+		c, err = d.openFlat(i, about)
 	} else {
 		c, err = d.openHostNested(i)
 	}
@@ -90,37 +90,51 @@ func (p *parquetRecords) hostMemory() arrowmemory.Allocator {
 	return arrowipc.Bounded{Allocator: p.allocator, Most: arrowipc.MostBuffer}
 }
 
-// openFlat returns the decoder of a column that is neither a list nor a struct.
-func (d *groupDecoder) openFlat(leaf int, about pages.Flat) (hostColumn, error) {
-	c := &flatColumn{bytes: chunkBytes.Get().(*[]byte)}
-	if err := c.open(d, leaf, about); err != nil {
+// openFlat returns the decoder of a column that is neither a list nor a struct. Of a column with conditions the bytes were read before.
+func (d *groupDecoder) openFlat(i int, about pages.Flat) (hostColumn, error) {
+	c := d.takeMatched(i)
+	if c == nil {
+		var err error
+		if c, err = d.readFlat(d.leaves[i][0], about); err != nil {
+			return nil, err
+		}
+	}
+	about.Values = c.part.rows
+	var err error
+	if c.decoder, err = pages.NewDecoder(*c.bytes, about, d.hostMemory()); err != nil {
 		c.release()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *flatColumn) open(d *groupDecoder, leaf int, about pages.Flat) (err error) {
+// readFlat reads the bytes of a column that is neither a list nor a struct.
+func (d *groupDecoder) readFlat(leaf int, about pages.Flat) (c *flatColumn, err error) {
+	c = &flatColumn{bytes: chunkBytes.Get().(*[]byte)}
+	if err := c.read(d, leaf, about); err != nil {
+		c.release()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *flatColumn) read(d *groupDecoder, leaf int, about pages.Flat) (err error) {
 	if c.part, err = d.chunkPart(leaf); err != nil {
 		return err
 	}
 	if err := c.part.readInto(d.from, c.bytes); err != nil {
 		return err
 	}
+	d.count(c.part)
+	if c.part.pages == nil {
+		return nil
+	}
 	about.Values = c.part.rows
-	if c.part.pages != nil {
-		plan, err := pages.NewPlan(*c.bytes, about.Column)
-		if err == nil {
-			err = c.part.check(plan)
-		}
-		if err != nil {
-			return err
-		}
+	plan, err := pages.NewPlan(*c.bytes, about.Column)
+	if err != nil {
+		return err
 	}
-	if c.decoder, err = pages.NewDecoder(*c.bytes, about, d.hostMemory()); err == nil {
-		d.count(c.part)
-	}
-	return err
+	return c.part.check(plan)
 }
 
 // readInto reads the bytes into memory that may have room for them.
@@ -133,27 +147,25 @@ func (p *chunkPart) readInto(from io.ReaderAt, bytes *[]byte) error {
 }
 
 // next implements [hostColumn], with several arrays if one cannot have the rows.
-func (c *flatColumn) next(t arrow.DataType, first, rows int64) (*arrow.Chunked, error) {
-	for first = c.part.place(first); c.at < first; {
-		skipped, err := c.decoder.Next(first - c.at)
-		if err != nil {
-			return nil, err
-		}
-		c.at += int64(skipped.Len())
-		skipped.Release()
+func (c *flatColumn) next(t arrow.DataType, rows []span) (*arrow.Chunked, error) {
+	runs := make([]pages.Run, len(rows))
+	for i, s := range rows {
+		first := c.part.place(s.first)
+		runs[i] = pages.Run{Skip: first - c.at, Take: s.rows}
+		c.at = first + s.rows
 	}
-	c.at += rows
 	var arrays []arrow.Array
 	defer func() { release.Arrow(arrays) }()
 	for {
-		array, err := c.decoder.Next(rows)
+		array, rest, err := c.decoder.Pick(runs)
 		if err != nil {
 			return nil, err
 		}
 		arrays = append(arrays, array)
-		if rows -= int64(array.Len()); rows <= 0 || array.Len() == 0 {
+		if len(rest) == 0 || array.Len() == 0 {
 			return arrow.NewChunked(t, arrays), nil
 		}
+		runs = rest
 	}
 }
 

@@ -17,6 +17,7 @@ type nestedColumn struct {
 	decoder *pages.NestedDecoder
 	at      int64 // the next row
 	bytes   *[]byte
+	mem     arrowmemory.Allocator
 }
 
 // openHostNested reads the column chunks of a column of lists or structs.
@@ -32,8 +33,8 @@ func (d *groupDecoder) openHostNested(i int) (hostColumn, error) {
 		return nil, err
 	}
 	c := &rawChunk{nested: tree, leaves: leaves, rows: d.group.all()}
-	column := &nestedColumn{bytes: bytes}
-	if column.decoder, err = c.onHost(*bytes, d.hostMemory()); err != nil {
+	column := &nestedColumn{bytes: bytes, mem: d.hostMemory()}
+	if column.decoder, err = c.onHost(*bytes, column.mem); err != nil {
 		column.release()
 		return nil, err
 	}
@@ -50,11 +51,21 @@ func (c *rawChunk) onHost(bytes []byte, mem arrowmemory.Allocator) (*pages.Neste
 	return pages.NewNestedDecoder(c.nested, leaves, c.rows, mem)
 }
 
-// next implements [hostColumn].
-func (c *nestedColumn) next(t arrow.DataType, first, rows int64) (*arrow.Chunked, error) {
+// next implements [hostColumn]. It decodes the rows between them, too.
+func (c *nestedColumn) next(t arrow.DataType, rows []span) (*arrow.Chunked, error) {
+	first := rows[0].first
+	all, err := c.between(t, first, rows[len(rows)-1].end())
+	if err != nil {
+		return nil, err
+	}
+	return pickSpans(all, first, rows, c.mem)
+}
+
+// between decodes the rows from one to another.
+func (c *nestedColumn) between(t arrow.DataType, first, end int64) (*arrow.Chunked, error) {
 	var arrays []arrow.Array
 	defer func() { release.Arrow(arrays) }()
-	for end := first + rows; c.at < end; {
+	for c.at < end {
 		count, before := end-c.at, c.at < first
 		if before {
 			count = first - c.at

@@ -38,14 +38,17 @@ type indexedFile struct {
 	columns []memberColumn
 }
 
-// drawIndexed draws a file with values that follow the rows more or less: pages have intervals of them.
-func drawIndexed(t testing.TB, r *rapid.T) (f indexedFile) {
+// drawIndexed draws a file with values that follow the rows more or less: pages have intervals of them. The first columns may be given.
+func drawIndexed(t testing.TB, r *rapid.T, first ...memberColumn) (f indexedFile) {
 	all := slices.DeleteFunc(memberColumns(), func(c memberColumn) bool {
 		return arrow.TypeEqual(c.t, &arrow.TimestampType{Unit: arrow.Second, TimeZone: "UTC"}) // arrow-go writes milliseconds
 	})
 	var fields []arrow.Field
 	for i := range rapid.IntRange(1, 3).Draw(r, "columns") {
 		c := rapid.SampledFrom(all).Draw(r, "type")
+		if i < len(first) {
+			c = first[i]
+		}
 		f.columns = append(f.columns, c)
 		fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: c.t, Nullable: true})
 	}

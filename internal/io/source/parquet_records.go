@@ -49,6 +49,8 @@ type parquetRecords struct {
 	remote bool
 	// processors limits the goroutines that decode at a time.
 	processors *readerTurns
+	// conditions are those that the host evaluates on dictionaries: see [groupDecoder.selectRows].
+	conditions []codeCondition
 
 	mu    sync.Mutex
 	users map[*parquetFile]*usedFile
@@ -74,6 +76,9 @@ func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup,
 		p.rows = min(p.rows, max(1, mostFixedElements/parquetschema.FixedElements(field.Type)))
 	}
 	p.remote = s.paths.remote()
+	if !onDevice {
+		p.conditions = codeConditions(schema, request)
+	}
 	p.encoded = p.encodedColumns()
 	p.records = encodedSchema(schema, p.encoded)
 	a := &ahead{
@@ -162,36 +167,44 @@ func (p *parquetRecords) decodeGroup(ctx context.Context, part int, yield func(a
 	if err := d.fetchGroup(ctx, used.opened); err != nil {
 		return err
 	}
-	if group.spans == nil {
+	spans, err := d.selectRows(ctx)
+	if err != nil {
+		return err
+	}
+	if d.group.spans == nil {
 		compressed, _ := group.footer.bytesOf(group.index, d.leaves)
 		p.counters.FileBytes.Add(compressed)
-		group.spans = []span{{0, group.rows}}
 	}
-	for _, s := range group.spans {
-		if next, err := d.readSpan(ctx, s, yield); err != nil || !next {
+	for _, rows := range d.recordsOf(spans) {
+		if err := cancel.Error(ctx); err != nil {
 			return err
+		}
+		table, err := d.read(ctx, rows)
+		if err != nil {
+			return err
+		}
+		if !yieldTable(table, yield) {
+			return nil
 		}
 	}
 	return nil
 }
 
-// readSpan decodes rows of the row group. It returns false if yield did.
-func (d *groupDecoder) readSpan(ctx context.Context, s span, yield func(arrow.Record) bool) (next bool, err error) {
-	for d.at = s.first; d.at < s.end(); {
-		rows := min(d.rows, s.end()-d.at)
-		if err := cancel.Error(ctx); err != nil {
-			return false, err
+// recordsOf divides rows into those of records. Only if conditions have selected the rows, a record has several spans.
+func (d *groupDecoder) recordsOf(spans []span) (records [][]span) {
+	left := int64(0)
+	for _, s := range spans {
+		for s.rows > 0 {
+			if left == 0 || !d.selected {
+				records, left = append(records, nil), d.rows
+			}
+			next := span{s.first, min(s.rows, left)}
+			last := len(records) - 1
+			records[last] = append(records[last], next)
+			s.first, s.rows, left = s.first+next.rows, s.rows-next.rows, left-next.rows
 		}
-		table, err := d.read(ctx, rows)
-		if err != nil {
-			return false, err
-		}
-		if !yieldTable(table, yield) {
-			return false, nil
-		}
-		d.at += rows
 	}
-	return true, nil
+	return records
 }
 
 // yieldTable yields a table as records, and releases it: several if its columns have
@@ -229,12 +242,15 @@ type groupDecoder struct {
 	bytesOf []*arrowmemory.Buffer
 	// fetched is the bytes of an object of a store, or nil.
 	fetched *fetched
-	// at is the next row of the row group.
-	at int64
+	// selected is set if conditions on dictionary codes have selected the rows that are read. matched are the columns of
+	// these conditions, by their places, until their values are read.
+	selected    bool
+	matchedLock sync.Mutex
+	matched     map[int]*flatColumn
 }
 
-// read decodes the next rows of all columns.
-func (d *groupDecoder) read(ctx context.Context, rows int64) (arrow.Table, error) {
+// read decodes the next rows of all columns: those of a span, or of several if they are selected.
+func (d *groupDecoder) read(ctx context.Context, rows []span) (arrow.Table, error) {
 	if d.parts == nil {
 		d.readRegions(ctx)
 	}
@@ -279,15 +295,15 @@ func (d *groupDecoder) read(ctx context.Context, rows int64) (arrow.Table, error
 			columns[i].Release()
 		}
 	}()
-	return array.NewTable(arrow.NewSchema(fields, nil), columns, rows), nil
+	return array.NewTable(arrow.NewSchema(fields, nil), columns, rowsOf(rows)), nil
 }
 
 // column decodes the next rows of a column. A panic about the file's contents becomes an error.
-func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *arrow.Chunked, err error) {
+func (d *groupDecoder) column(ctx context.Context, i int, rows []span) (chunk *arrow.Chunked, err error) {
 	defer recovered(&err)
-	field := d.schema.Field(i)
+	field, length := d.schema.Field(i), rowsOf(rows)
 	if place := d.partition(field.Name); place >= 0 {
-		values := d.source.paths.partitions[place].array(d.group.file.values[place], int(rows))
+		values := d.source.paths.partitions[place].array(d.group.file.values[place], int(length))
 		defer values.Release()
 		return arrow.NewChunked(field.Type, []arrow.Array{values}), nil
 	}
@@ -306,9 +322,9 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 		}
 	}
 	if d.chunks[i] != nil {
-		return d.chunks[i].rows(d.at, rows), nil
+		return d.chunks[i].rows(rows[0].first, length), nil
 	}
-	if chunk, err = d.columns[i].next(d.fileType(i), d.at, rows); err != nil {
+	if chunk, err = d.columns[i].next(d.fileType(i), rows); err != nil {
 		return nil, err
 	}
 	if chunk, err = d.conform(i, chunk); err != nil {
@@ -318,8 +334,8 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 		chunk.Release()
 		return nil, fmt.Errorf(format, arguments...)
 	}
-	if int64(chunk.Len()) != rows {
-		return fail("it has %d values for %d rows: %w", chunk.Len(), rows, ErrContents)
+	if int64(chunk.Len()) != length {
+		return fail("it has %d values for %d rows: %w", chunk.Len(), length, ErrContents)
 	}
 	if !arrow.TypeEqual(chunk.DataType(), d.records.Field(i).Type) {
 		return fail("its values are of %v: %w", chunk.DataType(), ErrUnsupported)
@@ -345,6 +361,9 @@ func (d *groupDecoder) release() {
 		if column != nil {
 			column.release()
 		}
+	}
+	for _, column := range d.matched {
+		column.release()
 	}
 }
 

@@ -55,6 +55,8 @@ type rawTarget struct {
 	tag     string
 	// ahead is the stream of a copy in advance, or nil: it fails immediately if memory is short.
 	ahead *device.Stream
+	// filter selects rows by codes of dictionaries, or is nil.
+	filter *codeFilter
 }
 
 // rawBatch is the bytes of raw columns on a device.

@@ -102,6 +102,7 @@ func (l *loader) stage(ctx context.Context) error {
 		return err
 	}
 	s := &stager{from: newLoader(l.source, l.manager, l.request, l.schema, l.records), stream: stream, most: l.most, changed: make(chan struct{})}
+	s.from.filter = l.filter
 	s.context, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.remove = l.manager.AddReclaimer(s)
 	l.records = s

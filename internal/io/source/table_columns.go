@@ -179,14 +179,15 @@ func (t *TableFiles) missing(schema *arrow.Schema, column string) scalar.Scalar 
 }
 
 // tableColumn returns a column of a row group that is not in its file, or nil.
-func (d *groupDecoder) tableColumn(i int, rows int64) (*arrow.Chunked, error) {
+func (d *groupDecoder) tableColumn(i int, spans []span) (*arrow.Chunked, error) {
 	if d.source.table == nil {
 		return nil, nil
 	}
 	field, listed := d.schema.Field(i), d.group.file.listed
 	if field.Name == d.source.table.Kept {
-		return listed.kept(d.group.footer.firstRow(d.group.index)+d.at, rows), nil
+		return d.keptRows(spans)
 	}
+	rows := rowsOf(spans)
 	if value, ok := listed.Constants[field.Name]; ok {
 		return constantRows(value, rows)
 	}

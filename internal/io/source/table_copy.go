@@ -104,7 +104,13 @@ func (c *tableCopy) table(ctx context.Context) (table *buffer.Buffer, err error)
 	for _, record := range c.records {
 		rows += record.NumRows()
 	}
-	return op.Table(c.target.schema, columns, buffer.Rows{Count: rows, Manager: c.target.manager})
+	all := buffer.Rows{Count: rows, Manager: c.target.manager}
+	for i, values := range columns {
+		if isEncoded(values, c.target.schema.Field(i).Type) {
+			return c.target.filter.selected(ctx, c.target, columns, all)
+		}
+	}
+	return op.Table(c.target.schema, columns, all)
 }
 
 // Release gives the memory of the copy back. A table of it has its own. c may be nil.

@@ -33,6 +33,13 @@ func (f *TableFile) kept(first, rows int64) *arrow.Chunked {
 	return arrow.NewChunked(values.DataType(), []arrow.Array{values})
 }
 
+// keptRows returns the column for rows of a row group.
+func (d *groupDecoder) keptRows(rows []span) (*arrow.Chunked, error) {
+	first := rows[0].first
+	all := d.group.file.listed.kept(d.group.footer.firstRow(d.group.index)+first, rows[len(rows)-1].end()-first)
+	return pickSpans(all, first, rows, d.allocator)
+}
+
 // keptRange is the range of the column in rows of the file from one on.
 func (f *TableFile) keptRange(first, rows int64) prune.Range {
 	deleted := int64(0)

@@ -242,6 +242,8 @@ func converter[T word](c *leaf, a arrow.Array) func(to []T, from, end int) ([]T,
 		return milliseconds[T](c, elements[int32](a))
 	case arrow.TIMESTAMP:
 		return milliseconds[T](c, elements[int64](a))
+	case arrow.DATE64:
+		return days[T](c, elements[int64](a))
 	case arrow.DECIMAL128:
 		return decimals[T](c, elements[decimal128.Num](a))
 	}
@@ -258,6 +260,21 @@ func widened[T word, F int8 | int16 | uint8 | uint16](v []F) func(to []T, from, 
 	return func(to []T, from, end int) ([]T, error) {
 		for _, number := range v[from:end] {
 			to = append(to, T(int64(number)))
+		}
+		return to, nil
+	}
+}
+
+// days returns the days of dates in milliseconds.
+func days[T word](c *leaf, v []int64) func(to []T, from, end int) ([]T, error) {
+	return func(to []T, from, end int) ([]T, error) {
+		const millisecondsOfDay = 86_400_000
+		for _, date := range v[from:end] {
+			day := date / millisecondsOfDay
+			if day*millisecondsOfDay != date || int64(int32(day)) != day {
+				return nil, fmt.Errorf("column %q: %d milliseconds are no date of a file, which has whole days of 32 bits: %w", c.name, date, ErrValue)
+			}
+			to = append(to, T(day))
 		}
 		return to, nil
 	}

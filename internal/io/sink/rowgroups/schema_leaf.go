@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/arrays/format"
 	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 )
 
@@ -22,6 +23,9 @@ func leafNode(field arrow.Field, id FieldID) (*parquetformat.Node, error) {
 	t, err := leafTypeOf(field.Type)
 	if err != nil {
 		return nil, fmt.Errorf("column %q: %w", field.Name, err)
+	}
+	if logical := extensions[extensionOf(field)]; logical.physical == t.physical && logical.length == t.length {
+		t.logical = logical.logical
 	}
 	if id.UUID {
 		t.logical = parquetformat.Logical{Kind: parquetformat.UUID}
@@ -46,10 +50,10 @@ func leafTypeOf(t arrow.DataType) (leafType, error) {
 		leaf.physical, leaf.logical = parquetformat.Int64, parquetformat.Logical{Kind: parquetformat.Timestamp, UTC: t.TimeZone != "", Unit: timeUnitOf(t.Unit)}
 		return leaf, nil
 	case *arrow.Time64Type:
-		leaf.physical, leaf.logical = parquetformat.Int64, parquetformat.Logical{Kind: parquetformat.Time, UTC: true, Unit: timeUnitOf(t.Unit)}
+		leaf.physical, leaf.logical = parquetformat.Int64, parquetformat.Logical{Kind: parquetformat.Time, Unit: timeUnitOf(t.Unit)} // Arrow's times have no zone
 		return leaf, nil
 	case *arrow.Time32Type:
-		leaf.physical, leaf.logical = parquetformat.Int32, parquetformat.Logical{Kind: parquetformat.Time, UTC: true, Unit: timeUnitOf(t.Unit)}
+		leaf.physical, leaf.logical = parquetformat.Int32, parquetformat.Logical{Kind: parquetformat.Time, Unit: timeUnitOf(t.Unit)} // Arrow's times have no zone
 		return leaf, nil
 	case *arrow.Decimal128Type, *arrow.Decimal256Type:
 		return decimalLeaf(t.(arrow.DecimalType))
@@ -84,6 +88,19 @@ var simpleLeaves = map[arrow.Type]leafType{
 	arrow.BINARY:       {physical: parquetformat.ByteArray},
 	arrow.LARGE_BINARY: {physical: parquetformat.ByteArray},
 	arrow.DATE32:       {physical: parquetformat.Int32, logical: parquetformat.Logical{Kind: parquetformat.Date}},
+	arrow.DATE64:       {physical: parquetformat.Int32, logical: parquetformat.Logical{Kind: parquetformat.Date}},
+}
+
+// extensions are the types of files for Arrow's extension types, which fields name in their metadata.
+var extensions = map[string]leafType{
+	"arrow.uuid": {physical: parquetformat.FixedLenByteArray, logical: parquetformat.Logical{Kind: parquetformat.UUID}, length: 16},
+	"arrow.json": {physical: parquetformat.ByteArray, logical: parquetformat.Logical{Kind: parquetformat.JSON}, length: -1},
+}
+
+// extensionOf returns the name of the extension type of a field, or nothing.
+func extensionOf(field arrow.Field) string {
+	name, _ := field.Metadata.GetValue(format.ExtensionName)
+	return name
 }
 
 // timeUnitOf returns the unit of a file. Parquet lacks seconds, which become milliseconds.

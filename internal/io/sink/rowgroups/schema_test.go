@@ -8,11 +8,13 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 	"github.com/apache/arrow/go/v17/parquet/schema"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe/internal/arrays/format"
 	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
 	"github.com/gpuframe/gpuframe/internal/io/thrift"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
@@ -26,7 +28,7 @@ func leafTypes() []arrow.DataType {
 		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
 		arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString,
 		arrow.BinaryTypes.Binary, arrow.BinaryTypes.LargeBinary, &arrow.FixedSizeBinaryType{ByteWidth: 5}, &arrow.FixedSizeBinaryType{ByteWidth: 16},
-		arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time32s, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us, arrow.FixedWidthTypes.Time64ns,
+		arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Date64,
 	}
 	for _, unit := range []arrow.TimeUnit{arrow.Second, arrow.Millisecond, arrow.Microsecond, arrow.Nanosecond} {
 		types = append(types, &arrow.TimestampType{Unit: unit}, &arrow.TimestampType{Unit: unit, TimeZone: "Europe/Oslo"})
@@ -113,6 +115,33 @@ func requireColumns(t require.TestingT, want *schema.Schema, got *parquetformat.
 		require.Equal(t, want.Root().FieldIndexByField(want.ColumnRoot(i)), c.Field)
 		require.NoError(t, c.Check())
 	}
+}
+
+// Times of Arrow have no zone: other readers would take times in UTC for times with one. arrow-go writes those.
+func TestTypesUnlikeArrow(t *testing.T) {
+	uuid, json := arrow.MetadataFrom(map[string]string{format.ExtensionName: "arrow.uuid"}), arrow.MetadataFrom(map[string]string{format.ExtensionName: "arrow.json"})
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "s", Type: arrow.FixedWidthTypes.Time32s}, {Name: "ms", Type: arrow.FixedWidthTypes.Time32ms}, {Name: "us", Type: arrow.FixedWidthTypes.Time64us},
+		{Name: "ns", Type: arrow.FixedWidthTypes.Time64ns}, {Name: "uuid", Type: &arrow.FixedSizeBinaryType{ByteWidth: 16}, Metadata: uuid},
+		{Name: "json", Type: arrow.BinaryTypes.String, Metadata: json}, {Name: "other", Type: arrow.PrimitiveTypes.Int64, Metadata: json},
+	}, nil)
+	got, err := fileSchema(s, nil)
+	require.NoError(t, err)
+	encoded := parquetformat.Encode(got, 0, func(t *thrift.Encoder) { t.Elements(thrift.Struct, 0, nil) }, nil, createdBy)
+	footer, err := metadata.NewFileMetaData(encoded, nil)
+	require.NoError(t, err)
+	var types []string
+	for i := range got.Columns {
+		column := footer.Schema.Column(i)
+		types = append(types, column.LogicalType().String())
+		if i < 4 {
+			require.Equal(t, schema.ConvertedTypes.None, column.ConvertedType(), "for readers that know no logical types")
+		}
+	}
+	require.Equal(t, []string{
+		"Time(isAdjustedToUTC=false, timeUnit=milliseconds)", "Time(isAdjustedToUTC=false, timeUnit=milliseconds)", "Time(isAdjustedToUTC=false, timeUnit=microseconds)",
+		"Time(isAdjustedToUTC=false, timeUnit=nanoseconds)", "UUID", "JSON", "Int(bitWidth=64, isSigned=true)",
+	}, types)
 }
 
 // IDs of the options replace those of metadata, and mark UUIDs.

@@ -69,6 +69,8 @@ type Decoder struct {
 	plan Plan
 	left int64
 	page flatPage
+	// begun is the number of pages that were begun or left out.
+	begun int
 	// scratch has the current page without compression. Its memory is that of pooled, or a
 	// larger one.
 	scratch []byte
@@ -167,51 +169,8 @@ func (f Flat) knows(encoding int) bool {
 //
 // An error wraps [ErrDamaged]. The decoder must not be used after it.
 func (d *Decoder) Next(rows int64) (values arrow.Array, err error) {
-	rows = min(rows, d.left, mostRows)
-	n := int(rows)
-	var validity []byte
-	if d.about.MaxDefinition > 0 {
-		if validity = allocate(d.mem, (n+7)/8); n > 0 {
-			validity[len(validity)-1] = 0 // also the bits after the last row
-		}
-	}
-	d.values.begin(n, d.mem)
-	defer func() {
-		if values == nil { // also after a panic
-			d.mem.Free(validity)
-			d.values.drop()
-		}
-	}()
-	done, nulls := 0, 0
-	for done < n {
-		for d.page.left == 0 {
-			if err := d.nextPage(); err != nil {
-				return nil, err
-			}
-		}
-		k, before := min(n-done, d.page.left), d.page
-		valid, err := d.take(done, k, validity)
-		for errors.Is(err, errLong) && k > 1 && done == 0 {
-			d.page, k = before, k/2
-			valid, err = d.take(done, k, validity)
-		}
-		if errors.Is(err, errLong) && done > 0 {
-			d.page = before
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		done, nulls = done+k, nulls+k-valid
-		d.page.left -= k
-	}
-	d.left -= int64(done)
-	if v, ok := d.values.(*instants); ok {
-		var absent int
-		validity, absent = v.absent(done, validity, d.mem)
-		nulls += absent
-	}
-	return d.array(done, nulls, validity), nil
+	values, _, err = d.Pick([]Run{{Take: min(rows, d.left, mostRows)}})
+	return values, err
 }
 
 // array returns the array of the values. It takes the memory of the validity, which may be nil without nulls.
@@ -245,7 +204,7 @@ func (d *Decoder) take(at, rows int, validity []byte) (valid int, err error) {
 	valid = rows
 	if d.about.MaxDefinition > 0 {
 		if valid, err = d.page.levels.bits(validity, at, rows); err != nil {
-			return 0, err
+			return 0, d.onPage(err)
 		}
 	}
 	return valid, d.takeValues(at, rows, valid, validity)
@@ -259,7 +218,7 @@ func (d *Decoder) takeValues(at, rows, valid int, validity []byte) (err error) {
 		err = d.values.plain(d.page.values, d.page.taken, at, valid)
 	}
 	if err != nil {
-		return err
+		return d.onPage(err)
 	}
 	d.page.taken += valid
 	if valid < rows {
@@ -268,10 +227,23 @@ func (d *Decoder) takeValues(at, rows, valid int, validity []byte) (err error) {
 	return nil
 }
 
+// onPage adds the number of the current page to an error.
+func (d *Decoder) onPage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("page %d: %w", d.begun-1, err)
+}
+
 // nextPage begins the next data page. It reads the dictionary if that comes first.
 func (d *Decoder) nextPage() error {
 	page := d.plan[0]
 	d.plan = d.plan[1:]
+	d.begun++
+	return d.onPage(d.beginPage(page))
+}
+
+func (d *Decoder) beginPage(page Page) error {
 	body, err := page.Body(d.data)
 	if err != nil {
 		return err

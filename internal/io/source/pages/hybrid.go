@@ -98,6 +98,37 @@ func (h *hybrid) bits(to []byte, at, n int) (ones int, err error) {
 	return ones, nil
 }
 
+// skip leaves out n numbers.
+func (h *hybrid) skip(n int) error {
+	for n > 0 {
+		_, _, taken, err := h.part(n)
+		if err != nil {
+			return err
+		}
+		n -= taken
+	}
+	return nil
+}
+
+// count leaves out n numbers of one bit, and returns how many are 1.
+func (h *hybrid) count(n int) (ones int, err error) {
+	for n > 0 {
+		data, from, taken, err := h.part(n)
+		switch {
+		case err != nil:
+			return 0, err
+		case data != nil:
+			ones += bitutil.CountSetBits(data, from, taken)
+		case h.value > 1:
+			return 0, fmt.Errorf("a definition level of %d: %w", h.value, ErrDamaged)
+		default:
+			ones += taken * int(h.value)
+		}
+		n -= taken
+	}
+	return ones, nil
+}
+
 // unpack decodes numbers of a few bits from a bit on.
 func unpack(to []uint32, data []byte, at, width int) {
 	mask := uint64(1)<<width - 1

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -40,7 +41,8 @@ func requireSame(t require.TestingT, want pqarrow.SchemaField, got parquetschema
 
 // requireLikeArrow compares the fields of a schema with those of arrow-go. A schema that one refuses, the other one refuses too.
 func requireLikeArrow(t require.TestingT, s *schema.Schema, pairs metadata.KeyValueMetadata) {
-	want, failure := pqarrow.NewSchemaManifest(s, pairs, nil)
+	texts := schema.NewSchema(withTexts(t, s.Root()).(*schema.GroupNode))
+	want, failure := pqarrow.NewSchemaManifest(texts, pairs, nil)
 	var original *arrow.Schema
 	if failure == nil {
 		original = want.OriginSchema
@@ -56,7 +58,7 @@ func requireLikeArrow(t require.TestingT, s *schema.Schema, pairs metadata.KeyVa
 	for i := range got {
 		requireSame(t, want.Fields[i], got[i], got[i].Name)
 	}
-	wanted, err := pqarrow.FromParquet(s, nil, pairs)
+	wanted, err := pqarrow.FromParquet(texts, nil, pairs)
 	require.NoError(t, err)
 	require.True(t, wanted.Equal(parquetschema.Schema(ours, got, original)))
 	require.True(t, wanted.Metadata().Equal(parquetschema.Schema(ours, got, original).Metadata()))
@@ -71,6 +73,63 @@ func readSchema(t require.TestingT, s *schema.Schema) *parquetformat.Schema {
 	f, err := parquetformat.Read(data)
 	require.NoError(t, err)
 	return f.Schema
+}
+
+// withTexts returns a node with strings in place of JSON and enumerations, which arrow-go reads as bytes.
+func withTexts(t require.TestingT, n schema.Node) schema.Node {
+	group, ok := n.(*schema.GroupNode)
+	if !ok {
+		leaf := n.(*schema.PrimitiveNode)
+		if logical := n.LogicalType(); !logical.Equals(schema.JSONLogicalType{}) && !logical.Equals(schema.EnumLogicalType{}) {
+			return n
+		}
+		text, err := schema.NewPrimitiveNodeLogical(n.Name(), n.RepetitionType(), schema.StringLogicalType{}, leaf.PhysicalType(), leaf.TypeLength(), n.FieldID())
+		require.NoError(t, err)
+		return text
+	}
+	var fields schema.FieldList
+	for i := range group.NumFields() {
+		fields = append(fields, withTexts(t, group.Field(i)))
+	}
+	replaced, err := schema.NewGroupNode(n.Name(), n.RepetitionType(), fields, n.FieldID())
+	if logical := n.LogicalType(); !logical.IsNone() && logical.IsValid() {
+		replaced, err = schema.NewGroupNodeLogical(n.Name(), n.RepetitionType(), fields, logical, n.FieldID())
+	}
+	require.NoError(t, err)
+	return replaced
+}
+
+// Stored schemas restore zones of timestamps in another unit, and durations, which arrow-go reads as integers; JSON and enumerations are text.
+func TestFieldsUnlikeArrow(t *testing.T) {
+	leaf := func(name string, logical schema.LogicalType, physical parquet.Type) schema.Node {
+		n, err := schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Required, logical, physical, -1, -1)
+		require.NoError(t, err)
+		return n
+	}
+	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, schema.FieldList{
+		leaf("json", schema.JSONLogicalType{}, parquet.Types.ByteArray), leaf("enum", schema.EnumLogicalType{}, parquet.Types.ByteArray),
+		leaf("bson", schema.BSONLogicalType{}, parquet.Types.ByteArray), leaf("at", schema.NewTimestampLogicalType(true, schema.TimeUnitMillis), parquet.Types.Int64),
+		leaf("span", schema.NewIntLogicalType(64, true), parquet.Types.Int64), leaf("short", schema.NewIntLogicalType(32, true), parquet.Types.Int32),
+	}, -1)
+	require.NoError(t, err)
+	span := arrow.FixedWidthTypes.Duration_us
+	stored := arrow.NewSchema([]arrow.Field{
+		{Name: "json", Type: arrow.BinaryTypes.String}, {Name: "enum", Type: arrow.BinaryTypes.String}, {Name: "bson", Type: arrow.BinaryTypes.Binary},
+		{Name: "at", Type: &arrow.TimestampType{Unit: arrow.Second, TimeZone: "Europe/Oslo"}}, {Name: "span", Type: span}, {Name: "short", Type: span},
+	}, nil)
+	for _, test := range []struct {
+		stored *arrow.Schema
+		want   []arrow.DataType
+	}{
+		{nil, []arrow.DataType{arrow.BinaryTypes.String, arrow.BinaryTypes.String, arrow.BinaryTypes.Binary, arrow.FixedWidthTypes.Timestamp_ms, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int32}},
+		{stored, []arrow.DataType{arrow.BinaryTypes.String, arrow.BinaryTypes.String, arrow.BinaryTypes.Binary, &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "Europe/Oslo"}, span, arrow.PrimitiveTypes.Int32}},
+	} {
+		fields, err := parquetschema.Fields(readSchema(t, schema.NewSchema(root)), test.stored)
+		require.NoError(t, err)
+		for i, want := range test.want {
+			require.True(t, arrow.TypeEqual(want, fields[i].Type), "%v, not %v", want, fields[i].Type)
+		}
+	}
 }
 
 // drawNode draws a node of any kind, also of lists and maps as no writer has them.
@@ -165,6 +224,9 @@ func TestStoredSchemas(t *testing.T) {
 	require.NoError(t, arraytest.RegisterExtension())
 	written := 0
 	for _, dataType := range storedTypes() {
+		if strings.Contains(dataType.String(), "timestamp[s, tz=") {
+			continue // see TestFieldsUnlikeArrow
+		}
 		if data, err := storedFile(dataType); err == nil {
 			requireFile(t, data, dataType.String())
 			written++
@@ -183,7 +245,7 @@ func storedFile(dataType arrow.DataType) (data []byte, err error) {
 	column := arrow.Field{Name: "a", Type: dataType, Nullable: true, Metadata: arrow.MetadataFrom(map[string]string{"x": "y", "PARQUET:field_id": "4"})}
 	s := arrow.NewSchema([]arrow.Field{column, {Name: "n", Type: arrow.PrimitiveTypes.Int8}}, nil)
 	var to bytes.Buffer
-	writer, err := pqarrow.NewFileWriter(s, &to, parquet.NewWriterProperties(), pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+	writer, err := pqarrow.NewFileWriter(s, &to, parquet.NewWriterProperties(parquet.WithVersion(parquet.V2_LATEST)), pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,12 @@ func (f *Field) restoreType(original arrow.Field) (changed, known bool, err erro
 	case *arrow.LargeStringType, *arrow.LargeBinaryType:
 		f.Type = t
 		return true, true, nil
+	case *arrow.DurationType:
+		if f.Type.ID() != arrow.INT64 {
+			return false, false, nil
+		}
+		f.Type = t
+		return true, true, nil
 	case *arrow.Decimal256Type:
 		if changed = f.Type.ID() == arrow.DECIMAL128; changed {
 			f.Type = t
@@ -59,14 +65,14 @@ func (f *Field) restoreType(original arrow.Field) (changed, known bool, err erro
 	return changed, true, nil
 }
 
-// restoreZone restores the time zone of timestamps, which files have in UTC.
+// restoreZone restores the time zone of timestamps, which files have in UTC, perhaps in another unit.
 func (f *Field) restoreZone(original *arrow.TimestampType) (changed, known bool, err error) {
 	t, ok := f.Type.(*arrow.TimestampType)
 	if !ok {
 		return false, false, nil
 	}
-	if original.Unit == t.Unit && t.TimeZone == "UTC" && original.TimeZone != "" {
-		f.Type = original
+	if t.TimeZone == "UTC" && original.TimeZone != "" {
+		f.Type = &arrow.TimestampType{Unit: t.Unit, TimeZone: original.TimeZone}
 	}
 	return true, true, nil
 }

@@ -114,11 +114,11 @@ func timestampType(l parquetformat.Logical) arrow.DataType {
 
 func textType(l parquetformat.Logical) arrow.DataType {
 	switch l.Kind {
-	case parquetformat.String:
+	case parquetformat.String, parquetformat.Enum, parquetformat.JSON:
 		return arrow.BinaryTypes.String
 	case parquetformat.Decimal:
 		return decimalType(l)
-	case parquetformat.None, parquetformat.Enum, parquetformat.JSON, parquetformat.BSON:
+	case parquetformat.None, parquetformat.BSON:
 		return arrow.BinaryTypes.Binary
 	}
 	return nil
