@@ -12,7 +12,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	{Operands: "rows", Result: "int64", Null: "never", Functions: []Function{
 		{Name: "count_rows", Go: "Count", Aliases: []string{"count"}, Free: true, Aggregation: "count", CountsRows: true, Merge: "sum", Doc: "Count is the number of rows.", Example: "count()", Python: "count_rows"},
 	}},
-	{Operands: "keys of groups", Result: "int64", Null: "never", Functions: []Function{
+	{Operands: "rows of sets of keys", Result: "int64", Null: "never", Functions: []Function{
 		{Name: "grouping_id", Go: "GroupingID", Kind: Composed, Aliases: []string{"grouping"}, Free: true, Parameters: params{{Name: "keys", Type: Expressions, Optional: true}}, Body: "groupingID(unpack(keys))", Example: "grouping_id(city, day)",
 			Doc: "GroupingID tells the rows of the sets of [Query.Rollup], [Query.Cube] and [Query.GroupingSets] apart: it has a bit for each of some keys, of the first one the highest, " +
 				"which is 1 if the group is not by the key. Without arguments it has the bits of all keys. It is 0 for all groups of [Query.GroupBy], and an error outside of Agg.",
@@ -23,7 +23,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 			Python: "count()", PythonDoc: "The number of values that are not null."},
 		{Name: "null_count", CountsRows: true, Doc: "NullCount is the number of nulls.", Python: "null_count()", PythonDoc: "The number of nulls."},
 	}},
-	{Operands: scalars + "; structs and lists of these", Result: "int64", Null: "never", Functions: []Function{
+	{Operands: scalars + ", lists; structs and lists of these", Result: "int64", Null: "never", Functions: []Function{
 		{Name: "count_distinct", Parameters: params{{Name: "others", Type: Expressions, Optional: true}}, CountsRows: true, Example: "count_distinct(origin)", Python: "n_unique",
 			Doc: "CountDistinct is the number of distinct values or, with other expressions, of distinct combinations of values. Nulls are not counted."},
 	}},
@@ -58,7 +58,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	{Operands: "any", Result: "the same", Null: "no values", Functions: []Function{
 		{Name: "any_value", Order: TieOrder, Doc: "AnyValue is one of the values that are not null, the same in every run."},
 	}},
-	{Operands: scalars + "; structs and lists of these", Result: "the same", Null: "no values", Functions: []Function{
+	{Operands: scalars + ", lists; structs and lists of these", Result: "the same", Null: "no values", Functions: []Function{
 		{Name: "mode", Order: TieOrder, Doc: "Mode is the most frequent value.", Python: "mode()", PythonDoc: "The most frequent value. Unlike in Polars it is one value."},
 	}},
 	{Operands: "numbers, decimals", Result: "float64", Null: "no values", Functions: []Function{
@@ -77,11 +77,11 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 				"discrete is the first value up to which a fraction q of the values lies. Midpoint and linear are of numbers.",
 			Python: "quantile"},
 	}},
-	{Operands: "numbers, bools, decimals, times, strings, binaries", Result: "float64", Null: "no values", Functions: []Function{
+	{Operands: scalars + ", lists; structs and lists of these", Result: "float64", Null: "no values", Functions: []Function{
 		{Name: "entropy", Kind: Composed, Body: "e.entropy()", Doc: "Entropy is Shannon's entropy of the frequencies of the values, in bits.",
 			Python: "entropy_bits()", PythonDoc: "Shannon's entropy of the frequencies of the values, in bits. Polars' ``entropy`` is of values that are probabilities."},
 	}},
-	{Operands: "numbers, bools, decimals, times, strings, binaries", Result: "map of the values to their numbers, in order", Null: "never", Functions: []Function{
+	{Operands: scalars + ", lists; structs and lists of these", Result: "map of the values to their numbers, in order", Null: "never", Functions: []Function{
 		{Name: "histogram", Kind: Composed, Body: "e.histogram()", Doc: "Histogram is the map of the distinct values, in order, to their numbers, int64.",
 			Python: "histogram()", PythonDoc: "The map of the distinct values, in order, to their numbers. Polars has ``value_counts``."},
 	}},
@@ -118,7 +118,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 		{Name: "kll_items_merge", Kind: Composed, Body: "e.kllItemsMerge()", Doc: "KLLItemsMerge is [Expr.KLLMerge] of sketches of strings.",
 			Python: "kll_items_merge()", PythonDoc: "The KLL sketch of the values of all sketches of strings. Polars has none."},
 	}},
-	{Operands: scalars, Result: "list", Null: "never", Functions: []Function{
+	{Operands: scalars + ", lists; structs and lists of these", Result: "list", Null: "never", Functions: []Function{
 		{Name: "approx_top_k", Kind: Composed, Parameters: withN, Body: "e.approxTopK(n)", Example: "approx_top_k(origin, 3)",
 			Doc: "ApproxTopK is the list of about the n most frequent values, the most frequent one first and equally frequent ones in the order of their first rows. n is 1 to 1,000,000. " +
 				"In groups it is exact: the values are grouped too. In windows a value that occurs in more than 1 of 1,536 rows is considered, or in more than 1 of 3 n.",
