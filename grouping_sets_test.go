@@ -115,6 +115,9 @@ func TestGroupingSetsOfExpressions(t *testing.T) {
 		require.Empty(t, collect(t, empty.GroupingSets([]string{"city"}).Agg(gpuframe.Count().As("n"))))
 		require.Equal(t, []string{"6", "6"}, collect(t, q.GroupingSets(nil, nil).Agg(gpuframe.Count().As("n"))), "equal sets")
 		require.Equal(t, []string{"0"}, collect(t, q.Select(gpuframe.GroupingID())))
+		swapped := q.Rollup(city.As("qty"), qty.As("city"))
+		require.Equal(t, []string{"1 0"}, collect(t, swapped.Agg(gpuframe.GroupingID().As("level"), gpuframe.GroupingID(city).As("a"), gpuframe.GroupingID(qty).As("b")).
+			Filter(gpuframe.Col("level").Eq(1)).Select("a", "b").Distinct()), "a column is the key with its name")
 		require.Equal(t, []string{"Bern (null) 2", "Oslo 0 1", "Rome (null) 4"}, collect(t, q.Rollup(city).Agg(qty.First().OrderBy(price), qty.Min().As("least")).Filter(city.IsValid()).
 			Select(city, gpuframe.If(city.Eq("Oslo"), 0, nil).As("zero"), "least").Sort(city)))
 	})

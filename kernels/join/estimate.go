@@ -27,6 +27,8 @@ type estimator struct {
 	// leftOnce and rightOnce report whether each row of a side is in the result at most
 	// once.
 	leftOnce, rightOnce bool
+	// reversed is set if the right rows may be looked up, and the pairs sorted by their left rows.
+	reversed bool
 }
 
 // newEstimator prepares an estimate, and begins the call that reports it.
@@ -43,6 +45,11 @@ func newEstimator(ctx context.Context, left, right *buffer.Buffer, on []On, opti
 	if e.result, err = planResult(left.Schema(), right.Schema(), on, options); err != nil {
 		return nil, op.Call{}, err
 	}
+	fewest := left.Capacity()
+	if _, known := left.HostRows(); !known {
+		fewest = min(fewest, 1)
+	}
+	e.reversed = options.reverses(ctx, len(on), fewest, right.Capacity())
 	call, err := op.Begin(ctx, base, append(columnsOf(left), columnsOf(right)...)...)
 	return e, call, err
 }
@@ -191,7 +198,7 @@ func (e *estimator) scratch(onHost bool) (uint64, error) {
 		return 0, fmt.Errorf("an estimate for keys of %d bits has no bound, expected at most %d: join by fewer or shorter keys: %w", bits, rowkey.WordBits, device.ErrNotSupported)
 	}
 	probe, build := e.l, e.r
-	if e.options.Order == Unspecified && !e.options.Kind.leftOnly() && e.l < e.r {
+	if e.reversed || e.options.Order == Unspecified && !e.options.Kind.leftOnly() && e.l < e.r {
 		probe, build = build, probe
 	}
 	_, leftKnown := e.left.HostRows()
@@ -208,6 +215,9 @@ func (e *estimator) scratch(onHost bool) (uint64, error) {
 	}
 	// Filters and takes of strings have state for each tile of rows, and lists of positions.
 	gathered := (e.l+e.r)/4 + 16*e.rows
+	if e.reversed { // both numbers of each pair once more, in the order of the left rows
+		gathered += 16 * e.rows
+	}
 	if e.options.Kind == Full { // the keys of both sides in one column
 		gathered += 40 * (e.l + e.r)
 	}

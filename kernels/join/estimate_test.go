@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
@@ -68,6 +69,22 @@ func TestEstimatesOfManyRows(t *testing.T) {
 				})
 			}
 		}
+	})
+}
+
+// TestEstimatesOfFewLeftRows requires bounds of joins that sort many pairs by their left rows.
+func TestEstimatesOfFewLeftRows(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		rows := 4000
+		if !devicetest.Emulated(dev) {
+			rows = 20_000
+		}
+		ctx := strategy.WithJoin(t.Context(), strategy.Join{Probe: strategy.ProbedRight})
+		a, b := tableOfKeys(t, mgr, arrow.PrimitiveTypes.Int32, make([]int64, 40)), tableOfKeys(t, mgr, arrow.PrimitiveTypes.Int32, make([]int64, rows))
+		columntest.CheckBound(t, mgr, "few left rows", uint64(2<<20+1200*rows), func(o kernels.Options) (*buffer.Buffer, error) {
+			return join.Tables(ctx, a, b, join.Using("k0"), join.Options{Options: o, Order: join.LeftOrder})
+		})
 	})
 }
 

@@ -1,6 +1,7 @@
 package join
 
 import (
+	"context"
 	"errors"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -15,11 +16,15 @@ import (
 
 // reverses reports whether the right table is the probe side though the result is in the order of the left rows.
 func (s *sides) reverses() bool {
-	if s.options.Kind != Inner || s.options.Order != LeftOrder || !s.options.Where.IsZero() || len(s.leftKeys) == 0 {
+	return s.options.reverses(s.Context(), len(s.leftKeys), s.left.Capacity(), s.right.Capacity())
+}
+
+// reverses is that of sides with a number of keys, and l left and r right rows.
+func (o *Options) reverses(ctx context.Context, keys int, l, r int64) bool {
+	if o.Kind != Inner || o.Order != LeftOrder || !o.Where.IsZero() || keys == 0 {
 		return false
 	}
-	l, r := s.left.Capacity(), s.right.Capacity()
-	switch tuningOf(s.Context()).Probe {
+	switch tuningOf(ctx).Probe {
 	case choices.ProbedRight:
 		return l > 0 && r > 0
 	case choices.ProbedLeft:

@@ -71,7 +71,7 @@ func (b *Batches) join(ctx context.Context, left *buffer.Buffer, leftKey, rightK
 	}
 	parts.Add(right)
 	return o.gather(ctx, left, pairs, func(c JoinColumn) (*column.Column, arrow.Field, error) {
-		values, err := right.ColumnByName(c.Name)
+		values, err := right.ColumnByName(rightName(c))
 		if err != nil {
 			return nil, arrow.Field{}, err
 		}
@@ -118,7 +118,10 @@ func (b *Batches) search(ctx context.Context, left *buffer.Buffer, leftKey, righ
 // placeColumn is the column of numbers in the order of pairs.
 const placeColumn = "place"
 
-// rightColumns returns the right columns of pairs under the names of the result. Each batch yields those of its pairs,
+// rightName is the name of a right column beside placeColumn, which a column of the caller may be called, too.
+func rightName(c JoinColumn) string { return "right " + c.Name }
+
+// rightColumns returns the right columns of pairs under their names of rightName. Each batch yields those of its pairs,
 // which are then brought into the order of the pairs.
 func (b *Batches) rightColumns(ctx context.Context, pairs *buffer.Buffer, o JoinOptions) (*buffer.Buffer, error) {
 	options := o.scratch(pairs)
@@ -179,7 +182,7 @@ func (o *JoinOptions) taken(ctx context.Context, chosen, table *buffer.Buffer, o
 		if err != nil {
 			return nil, errors.Join(err, release.All(columns))
 		}
-		field.Name, field.Nullable = c.Name, true
+		field.Name, field.Nullable = rightName(c), true
 		fields, columns = append(fields, field), append(columns, values)
 	}
 	rows := chosen.Rows()

@@ -35,7 +35,7 @@ func TestBatches(t *testing.T) {
 		for i := range 12 {
 			o := JoinOptions{
 				K: 1 + i*i, Metric: Metric(i % 3), MatchedOnly: i%2 == 0, Distance: "d", Rank: "r",
-				Columns: []JoinColumn{{From: "x", Name: "a"}, {Right: true, From: "y", Name: "b"}, {Right: true, From: "x", Name: "c"}},
+				Columns: []JoinColumn{{From: "x", Name: "a"}, {Right: true, From: "y", Name: "place"}, {Right: true, From: "x", Name: "c"}},
 			}
 			x, y := expr.Col("x"), expr.Col("y")
 			rows, err := NewRows(t.Context(), table, table.Schema(), x, y, o)

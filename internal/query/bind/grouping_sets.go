@@ -77,11 +77,7 @@ func (g *setGrouping) addID(f *dividedFunction) bool {
 	}
 	bits := make([]int, len(f.Aggregation.Values))
 	for i, v := range f.Aggregation.Values {
-		name, isColumn := v.Column()
-		bits[i] = slices.IndexFunc(g.keys, func(k expr.Expr) bool {
-			return plan.Unnamed(v).Same(plan.Unnamed(k)) || isColumn && name == k.Name()
-		})
-		if bits[i] < 0 {
+		if bits[i] = g.keyOf(v); bits[i] < 0 {
 			g.reportUnless(fmt.Errorf("grouping_id of %s, which is no key of the groups: %w", plan.Readable(v.String()), device.ErrInvalidValue), v.Columns())
 			return false
 		}
@@ -95,6 +91,16 @@ func (g *setGrouping) addID(f *dividedFunction) bool {
 	}
 	g.ids, g.ofBits = append(g.ids, f.Aggregation.Name), append(g.ofBits, bits)
 	return true
+}
+
+// keyOf returns the number of the key with the name of a column, or of the key that is the same expression, or -1.
+func (g *setGrouping) keyOf(v expr.Expr) int {
+	if name, isColumn := v.Column(); isColumn {
+		if number := slices.IndexFunc(g.keys, func(k expr.Expr) bool { return k.Name() == name }); number >= 0 {
+			return number
+		}
+	}
+	return slices.IndexFunc(g.keys, func(k expr.Expr) bool { return plan.Unnamed(v).Same(plan.Unnamed(k)) })
 }
 
 func keyNumbers(n int) []int {
