@@ -17,6 +17,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // paths without a scheme
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	_ "github.com/gpuframe/gpuframe/internal/io/lz4blocks" // files of LZ4
 )
 
 // rowsOfBatch is the most rows of a batch that is read from a file.

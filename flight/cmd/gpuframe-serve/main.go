@@ -20,6 +20,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	_ "github.com/gpuframe/gpuframe/compression/brotli" // Parquet files of it
 )
 
 func main() {

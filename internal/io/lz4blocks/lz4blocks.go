@@ -1,4 +1,5 @@
-// Package lz4blocks gives arrow-go, where programs and tests still read Parquet files with it, the blocks of LZ4 that it lacks.
+// Package lz4blocks gives arrow-go, where programs and tests still read Parquet files with it, the blocks of LZ4 that it lacks: with the
+// lengths that Hadoop writes before them, and without.
 package lz4blocks
 
 import (
@@ -9,21 +10,26 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/gpuframe/gpuframe/internal/io/parquetformat"
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
-func init() { compress.RegisterCodec(compress.Compression(parquetformat.LZ4Raw), blocks{}) }
+func init() {
+	for _, codec := range []parquetformat.Codec{parquetformat.LZ4, parquetformat.LZ4Raw} {
+		compress.RegisterCodec(compress.Compression(codec), blocks{codec})
+	}
+}
 
 // blocks decodes pages. A codec of arrow-go panics where it fails.
-type blocks struct{}
+type blocks struct{ codec parquetformat.Codec }
 
 var errOnlyDecoded = errors.New("blocks of LZ4 are only decoded")
 
-func (blocks) Decode(to, data []byte) []byte {
-	n, err := lz4.UncompressBlock(data, to)
+func (b blocks) Decode(to, data []byte) []byte {
+	decoded, err := pages.DecodeLZ4(b.codec, data, to)
 	if err != nil {
 		panic(err)
 	}
-	return to[:n]
+	return decoded
 }
 
 func (blocks) NewReader(io.Reader) io.ReadCloser                     { panic(errOnlyDecoded) }

@@ -2,10 +2,12 @@ package parquetformat_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/parquet"
@@ -69,7 +71,7 @@ func requireFooter(t *testing.T, want *metadata.FileMetaData, got *parquetformat
 	for i, c := range got.Schema.Columns {
 		column := want.Schema.Column(i)
 		place := fmt.Sprintf("%s: %s", name, column.Path())
-		require.Equal(t, []string(column.ColumnPath()), c.Path, place)
+		require.Equal(t, []string(column.ColumnPath()), c.Path(), place)
 		require.Equal(t, [2]int16{column.MaxDefinitionLevel(), column.MaxRepetitionLevel()}, [2]int16{c.MaxDefinition, c.MaxRepetition}, place)
 		require.EqualValues(t, column.PhysicalType(), c.Physical, place)
 		require.EqualValues(t, column.SortOrder(), c.Order(), place)
@@ -186,6 +188,28 @@ func TestDamagedFooters(t *testing.T) {
 	}
 	_, err := read([]byte("PAR1\x00\x00\x00\x00\x00\x00\x00\x00PARE"))
 	require.ErrorIs(t, err, parquetformat.ErrEncrypted)
+}
+
+// A footer of few bytes with many columns in deep groups takes memory for the columns, not for the path of each.
+func TestManyDeepColumns(t *testing.T) {
+	const groups, columns = 250, 20_000
+	data := binary.AppendUvarint([]byte{0x29, 0xfc}, groups+columns)
+	for i := range groups {
+		children := uint64(1)
+		if i == groups-1 {
+			children = columns
+		}
+		data = append(binary.AppendUvarint(append(data, 0x55), 2*children), 0)
+	}
+	data = append(data, make([]byte, columns+1)...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f, err := parquetformat.Read(data)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.Len(t, f.Schema.Columns, columns)
+	require.Len(t, f.Schema.Columns[0].Path(), groups)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
 }
 
 // FuzzRead: any footer is read, or gives an error. Without row groups it is the same after it was written.

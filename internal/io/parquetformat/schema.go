@@ -3,6 +3,7 @@ package parquetformat
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gpuframe/gpuframe/internal/io/thrift"
 )
@@ -66,14 +67,29 @@ type Schema struct {
 // Column is where values of the tree are.
 type Column struct {
 	*Node
-	// Path has the names from the root's child to the values.
-	Path []string
 	// Field is the number of the root's child.
 	Field int
 	// MaxDefinition and MaxRepetition are the greatest levels.
 	MaxDefinition, MaxRepetition int16
 	// Ordered is set if statistics have the order that the format defines for the type.
 	Ordered bool
+	path    *pathName
+}
+
+// pathName is a name in the path of columns. They share the names above it: a footer of few bytes may have many columns
+// in deep groups.
+type pathName struct {
+	name  string
+	above *pathName
+}
+
+// Path returns the names from the root's child to the values.
+func (c *Column) Path() (names []string) {
+	for at := c.path; at != nil; at = at.above {
+		names = append(names, at.name)
+	}
+	slices.Reverse(names)
+	return names
 }
 
 // NewSchema returns the schema of a tree.
@@ -87,7 +103,7 @@ func NewSchema(root *Node) *Schema {
 
 // add adds the columns of a node below a column's path and levels.
 func (s *Schema) add(n *Node, above Column) {
-	above.Path = append(above.Path[:len(above.Path):len(above.Path)], n.Name)
+	above.path = &pathName{n.Name, above.path}
 	switch n.Repetition {
 	case Optional:
 		above.MaxDefinition++

@@ -32,7 +32,8 @@ type leaf struct {
 
 // newLeaf describes a leaf of a file's schema, with arrays of a type.
 func newLeaf(about *parquetformat.Column, t arrow.DataType) leaf {
-	c := leaf{name: strings.Join(about.Path, "."), parts: about.Path, dataType: t, physical: about.Physical, optional: about.MaxDefinition > 0,
+	path := about.Path()
+	c := leaf{name: strings.Join(path, "."), parts: path, dataType: t, physical: about.Physical, optional: about.MaxDefinition > 0,
 		mostDefinition: uint8(about.MaxDefinition), mostRepetition: uint8(about.MaxRepetition)}
 	unsigned := about.Order() == parquetformat.Unsigned
 	if unsigned {

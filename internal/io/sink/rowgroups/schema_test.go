@@ -108,7 +108,7 @@ func requireColumns(t require.TestingT, want *schema.Schema, got *parquetformat.
 	require.Len(t, got.Columns, want.NumColumns())
 	for i, c := range got.Columns {
 		column := want.Column(i)
-		require.Equal(t, []string(column.ColumnPath()), c.Path)
+		require.Equal(t, []string(column.ColumnPath()), c.Path())
 		require.Equal(t, [2]int16{column.MaxDefinitionLevel(), column.MaxRepetitionLevel()}, [2]int16{c.MaxDefinition, c.MaxRepetition})
 		require.EqualValues(t, column.PhysicalType(), c.Physical)
 		require.EqualValues(t, column.SortOrder(), c.Order())

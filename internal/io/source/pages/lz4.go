@@ -14,9 +14,13 @@ import (
 // mostLZ4 is the number of bytes that a byte of LZ4 stands for at most.
 const mostLZ4 = 255
 
-// decodeLZ4 decompresses a page into memory of its length, which is mostLZ4 times that of the data
-// at most.
-func decodeLZ4(codec parquetformat.Codec, data, to []byte) ([]byte, error) {
+// DecodeLZ4 decompresses a page of [parquetformat.LZ4] or [parquetformat.LZ4Raw] into memory of its length, which is mostLZ4 times
+// that of the data at most. The result is a part of this memory.
+//
+// # Errors
+//
+// An error wraps [ErrDamaged].
+func DecodeLZ4(codec parquetformat.Codec, data, to []byte) ([]byte, error) {
 	if codec == parquetformat.LZ4 {
 		if n, ok := decodeHadoop(data, to); ok {
 			return to[:n], nil

@@ -16,7 +16,7 @@ type Nested struct {
 	// Type is a list, a map, a struct, or that of the values of a leaf.
 	Type arrow.DataType
 	// Nullable reports whether it has a validity: it is not null if the definition level is at least Definition. Required
-	// values and structs with lists are null where a struct around them is, as arrow-go reads them.
+	// values, structs with lists, and lists of a fixed size are null where a struct around them is.
 	Nullable   bool
 	Definition int
 	// Depth is the number of lists around it.
@@ -65,6 +65,9 @@ func newNested(field parquetschema.Field, t arrow.DataType, leaves *int) (*Neste
 	}
 	if t.ID() != arrow.STRUCT {
 		n.Definition, n.Depth, n.Element = n.Definition-1, n.Depth-1, n.Definition
+	}
+	if t.ID() == arrow.FIXED_SIZE_LIST { // an array has elements where a struct around it is null, the file none
+		n.Nullable = n.Definition > field.Ancestor
 	}
 	for i, child := range children {
 		part, err := newNested(field.Children[i], child, leaves)

@@ -20,7 +20,7 @@ func prefix(codec parquetformat.Codec, data []byte, uncompressed, n int) (plain 
 	case parquetformat.Snappy:
 		return snappyPrefix(data, n)
 	case parquetformat.LZ4, parquetformat.LZ4Raw:
-		plain, err = decodeLZ4(codec, data, make([]byte, min(uncompressed, mostLZ4*(len(data)+1))))
+		plain, err = DecodeLZ4(codec, data, make([]byte, min(uncompressed, mostLZ4*(len(data)+1))))
 		return plain[:min(n, len(plain))], err
 	}
 	reader, err := openStream(codec, data)
@@ -45,7 +45,7 @@ func decompress(codec parquetformat.Codec, data []byte, uncompressed int, scratc
 		return data, nil
 	}
 	if codec == parquetformat.LZ4 || codec == parquetformat.LZ4Raw {
-		if plain, err = decodeLZ4(codec, data, resized(scratch, min(uncompressed, mostLZ4*(len(data)+1)))); err != nil {
+		if plain, err = DecodeLZ4(codec, data, resized(scratch, min(uncompressed, mostLZ4*(len(data)+1)))); err != nil {
 			return nil, err
 		}
 	} else if uncompressed>>20 > len(data)>>6 {
