@@ -133,7 +133,7 @@ func (e Expr) entropy() Expr {
 	n := e.Count().Cast(arrow.PrimitiveTypes.Float64)
 	number := Element().Cast(arrow.PrimitiveTypes.Float64)
 	entropy := n.Log2().Sub(counts.ListEval(number.Mul(number.Log2())).ListSum().Div(n))
-	return If(entropy.Lt(0.0), 0.0, entropy) // of one value it is 0 but for the rounding
+	return If(entropy.Lt(1e-12), 0.0, entropy) // 0 of one value, of which rounding may leave 10⁻¹⁶; 2³¹ rows with two values have 10⁻⁸
 }
 
 // histogram is [Expr.Histogram].

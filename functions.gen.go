@@ -989,8 +989,8 @@ func Count() Expr { return aggregate(plan.Aggregation{Function: "count"}) }
 
 // GroupingID tells the rows of the sets of [Query.Rollup], [Query.Cube] and [Query.GroupingSets]
 // apart: it has a bit for each of some keys, of the first one the highest, which is 1 if the group
-// is not by the key. Without arguments it has the bits of all keys. It is 0 for all groups of
-// [Query.GroupBy], and an error outside of Agg.
+// is not by the key. Without arguments it has the bits of all keys. It is 0 for the groups of
+// [Query.GroupBy], also of all rows, and an error in [Query.With].
 func GroupingID(keys ...Expression) Expr { return groupingID(unpack(keys)) }
 
 // Count is the number of values that are not null.

@@ -3,9 +3,9 @@
 //
 //	import _ "github.com/gpuframe/gpuframe/compression/brotli"
 //
-// The command and the library of Python have it. Other programs do not get it by default, because
-// its library brings net/http with its cryptography, 0.8 MB that few files need. Without it such a
-// file is an error that names this package.
+// The command, the library of Python and gpuframe-serve have it. Other programs do not get it by
+// default, because its library brings net/http with its cryptography, which few files need. Without
+// it such a file is an error that names this package.
 package brotli
 
 import (

@@ -26,7 +26,7 @@ func (f *facts) measuringPays() bool { return max(f.build, f.probe) >= measuredR
 // by slot if it matters whether keys occur twice.
 func tableScratch(l, r, build uint64, repeats bool) uint64 {
 	const (
-		slots  = 2*16 + 4 // a slot of two of the hash table, or four of a GPU and a filter, and the slot of the row
+		slots  = 2*16 + 4 // two slots of the host, or four of a GPU and a filter, and the slot of the row
 		sorted = 32 + 28  // the span of each place, and the rows sorted by slot
 	)
 	total := 10*(l+r) + slots*build // words of nine bytes, and a place with its span for probesPerPlace rows

@@ -15,7 +15,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	{Operands: "rows of sets of keys", Result: "int64", Null: "never", Functions: []Function{
 		{Name: "grouping_id", Go: "GroupingID", Kind: Composed, Aliases: []string{"grouping"}, Free: true, Parameters: params{{Name: "keys", Type: Expressions, Optional: true}}, Body: "groupingID(unpack(keys))", Example: "grouping_id(city, day)",
 			Doc: "GroupingID tells the rows of the sets of [Query.Rollup], [Query.Cube] and [Query.GroupingSets] apart: it has a bit for each of some keys, of the first one the highest, " +
-				"which is 1 if the group is not by the key. Without arguments it has the bits of all keys. It is 0 for all groups of [Query.GroupBy], and an error outside of Agg.",
+				"which is 1 if the group is not by the key. Without arguments it has the bits of all keys. It is 0 for the groups of [Query.GroupBy], also of all rows, and an error in [Query.With].",
 			Python: "grouping_id"},
 	}},
 	{Operands: "any", Result: "int64", Null: "never", Functions: []Function{

@@ -16,7 +16,7 @@ var ErrEncrypted = errors.New("the footer of the file is encrypted")
 // Magic is how files begin and end.
 const Magic = "PAR1"
 
-// File is what the footer of a file says.
+// File is the content of the footer of a file.
 type File struct {
 	Schema *Schema
 	// Rows is the number of rows.
@@ -48,7 +48,7 @@ type RowGroup struct {
 	Rows   int64
 }
 
-// Chunk is what the footer says of a column chunk.
+// Chunk is the description of a column chunk.
 type Chunk struct {
 	Codec     Codec
 	Encodings []int

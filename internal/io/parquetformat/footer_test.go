@@ -23,7 +23,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
-// The footers of files of several writers say what arrow-go reads of them.
+// The footers of files of several writers have the content that arrow-go reads.
 func TestFootersOfOthers(t *testing.T) {
 	var names []string
 	for _, folder := range []string{"../source/testdata", "../../../lake/iceberg/testdata"} {
@@ -122,7 +122,7 @@ func requireChunk(t *testing.T, file *metadata.FileMetaData, group, column int, 
 	require.Equal(t, correct, read.Schema.Columns[column].Correct(got.Statistics, read.CreatedBy), place)
 }
 
-// Which statistics are right is what arrow-go says, for versions around those with faults.
+// The statistics that are right are those of arrow-go, for versions around those with faults.
 func TestCorrect(t *testing.T) {
 	leaves := map[string]struct {
 		node    parquetformat.Node

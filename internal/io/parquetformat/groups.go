@@ -108,7 +108,7 @@ func (c *Chunk) readMetadata(d *thrift.Decoder) error {
 	})
 }
 
-// setNumber sets what a number of the description says.
+// setNumber sets the field of a number of the description.
 func (c *Chunk) setNumber(field int, v int64) {
 	switch field {
 	case 4:

@@ -48,7 +48,7 @@ const (
 	Nanos
 )
 
-// Logical is what values stand for.
+// Logical is the meaning of values.
 type Logical struct {
 	Kind Kind
 	// Precision and Scale are the digits of decimals, and those behind the point.

@@ -75,7 +75,7 @@ type version struct {
 	parts  [3]int
 }
 
-// readVersion reads what a file says of its writer, such as "parquet-mr version 1.8.0 (build 0a1)".
+// readVersion reads the name of the writer, such as "parquet-mr version 1.8.0 (build 0a1)".
 func readVersion(createdBy string) version {
 	name, rest, ok := strings.Cut(strings.ToLower(createdBy), " version ")
 	if !ok {

@@ -49,7 +49,7 @@ type Writer struct {
 	options  Options
 	leaves   []leaf
 	pageRows int
-	// schema and entries are what the footer says besides the row groups.
+	// schema and entries are the parts of the footer without the row groups.
 	schema  *parquetformat.Schema
 	entries []parquetformat.Entry
 	// workers are those that have nothing to do.
