@@ -34,7 +34,7 @@ func (q Query) Rollup(keys ...Key) Grouped {
 func (q Query) Cube(keys ...Key) Grouped {
 	g := q.GroupBy(keys...)
 	if g.sets = bind.Cube(singles(len(g.keys))...); g.sets == nil {
-		g.keys = append(g.keys, refused("Cube has %d keys, expected at most 8: GroupingSets has some of their subsets", len(g.keys)).bound())
+		g.keys = append(g.keys, refused("Cube has %d keys, expected at most 8: grouping sets have some of their subsets", len(g.keys)).bound())
 	}
 	return g
 }

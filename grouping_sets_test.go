@@ -168,7 +168,7 @@ func TestGroupingSetProblems(t *testing.T) {
 		"Cube has 9 keys, expected at most 8":                     q.Cube(nine...).Agg(count),
 		"no grouping set is given":                                q.GroupingSets().Agg(count),
 		"there are 300 grouping sets":                             q.GroupingSets(many...).Agg(count),
-		"grouping_id is of groups: use it in Agg":                 q.With(gpuframe.GroupingID()),
+		"grouping_id is of groups: use it to aggregate groups":    q.With(gpuframe.GroupingID()),
 		"grouping_id has no rows: leave out Where":                q.Rollup(city).Agg(gpuframe.GroupingID().Where(qty.Gt(1))),
 		"grouping_id(`sum(qty)`) is an aggregate of an aggregate": q.Rollup(city).Agg(gpuframe.GroupingID(qty.Sum())),
 		`no column is called "nowhere"`:                           q.GroupingSets([]string{"city"}, []string{"nowhere"}).Agg(count),

@@ -216,7 +216,7 @@ func TestErrorsOfFiles(t *testing.T) {
 		"no file":          {[]string{"head"}, "requires at least 1 arg"},
 		"missing":          {[]string{"head", filepath.Join(folder, "b.parquet")}, "b.parquet: stat: no such file"},
 		"missing folder":   {[]string{"head", filepath.Join(folder, "none")}, "none: no such file"},
-		"damaged":          {[]string{"schema", damaged}, "a.parquet: parquet: "},
+		"damaged":          {[]string{"schema", damaged}, "a.parquet: the file ends with"},
 		"no format":        {[]string{"head", plain}, "plain: the extension names no format: give --from with one of parquet, csv, json, ipc"},
 		"other format":     {[]string{"head", flights, damaged}, "expected files of one format"},
 		"unknown input":    {[]string{"head", flights, "--from", "avro"}, `--from: no format is called "avro"`},

@@ -68,7 +68,7 @@ func (b *binder) windows(n plan.Node, functions []*dividedFunction) (widened pla
 	var groups [][]*dividedFunction
 	for _, f := range functions {
 		if f.Aggregation.Function == groupingID {
-			b.report(fmt.Errorf("grouping_id is of groups: use it in Agg, without Over: %w", device.ErrInvalidValue))
+			b.report(fmt.Errorf("grouping_id is of groups: use it to aggregate groups, not in windows: %w", device.ErrInvalidValue))
 			return n, false
 		}
 		if err := checkOrder(f.RowsFunction); err != nil && !f.windowed {
