@@ -205,10 +205,7 @@ func TestNearestToOfBatches(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		const dim, batches = 48, 16
 		rows := 3300 // 10.1 MB of vectors
-		if dev.Name() != "host" {
-			if testing.Short() {
-				t.Skip("package vector has a smaller one on the emulator")
-			}
+		if devicetest.Emulated(dev) {
 			rows = 700 // 2.15 MB, more than the quarter of the budget that is copied to one table
 		}
 		for i, list := range []arrow.DataType{arrow.FixedSizeListOf(dim, arrow.PrimitiveTypes.Float32), arrow.ListOf(arrow.PrimitiveTypes.Float32)} {

@@ -10,10 +10,10 @@ import (
 // columns of the table. A column of integers remembers whether its values never decrease.
 
 // findSorted finds out whether the rows are sorted by the only key, which has no nulls. It waits if the order of the column is
-// not known, and rows are many.
+// not known, and rows are many. Values that another library may change could lose their order before they are placed.
 func (p *partitioning) findSorted() error {
 	k := &p.keys.keys[0]
-	if p.hashed != nil || len(p.keys.keys) != 1 || k.column == nil || k.constant || k.valid.Len() > 0 || tuningOf(p.call.Context()).Without.Has(sortedPartitions) {
+	if p.hashed != nil || len(p.keys.keys) != 1 || k.column == nil || k.constant || k.valid.Len() > 0 || k.column.MayChange() || tuningOf(p.call.Context()).Without.Has(sortedPartitions) {
 		return nil
 	}
 	known := k.column.Ascending()

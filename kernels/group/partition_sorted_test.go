@@ -47,8 +47,8 @@ func TestSortedPartitions(t *testing.T) {
 		{"neighbours of two warps", func(keys []int64) { keys[63], keys[64] = keys[200], keys[0] }, 2, column.No, 0},
 	} {
 		for j, n := range []int{2600, 511 + r.IntN(3), 4097} {
-			of := types[(i+j)%len(types)]
-			record := sortedRecord(r, of, n+c.position, c.gap, c.change)
+			keyType := types[(i+j)%len(types)]
+			record := sortedRecord(r, keyType, n+c.position, c.gap, c.change)
 			part := record.NewSlice(int64(c.position), int64(n+c.position))
 			hosted, err := buffer.FromRecord(host, part)
 			require.NoError(t, err)
@@ -63,12 +63,12 @@ func TestSortedPartitions(t *testing.T) {
 					continue
 				}
 				choice := strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, SortedRows: 1, PlaceBits: 4 + r.IntN(4), ChunkRows: []int{0, 300}[r.IntN(2)]}
-				title := fmt.Sprintf("%s, %d keys of %v, list %d, %+v", c.name, n, of, k, choice)
+				title := fmt.Sprintf("%s, %d keys of %v, list %d, %+v", c.name, n, keyType, k, choice)
 				want, err := group.By(hosted, group.Columns("k")...).Aggregate(t.Context(), list, group.ByOptions{Order: group.ByKey})
 				require.NoError(t, err, title)
 				got, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), list, group.ByOptions{Order: group.ByKey})
 				require.NoError(t, err, title)
-				if of.ID() == arrow.INT32 {
+				if keyType.ID() == arrow.INT32 {
 					require.Equal(t, c.ascends, table.Column(0).Ascending(), title)
 				}
 				requireEqual(t, columntest.Fetch(t, want), columntest.Fetch(t, got), title)
@@ -81,10 +81,10 @@ func TestSortedPartitions(t *testing.T) {
 }
 
 // sortedRecord is partitionRecord with decimals and with ascending keys of a type, but for a change.
-func sortedRecord(r *rand.Rand, of arrow.DataType, n int, gap int64, change func([]int64)) arrow.Record {
+func sortedRecord(r *rand.Rand, keyType arrow.DataType, n int, gap int64, change func([]int64)) arrow.Record {
 	keys := make([]int64, n)
 	most := int64(9000)
-	switch of.ID() {
+	switch keyType.ID() {
 	case arrow.INT8:
 		most = 100
 	case arrow.UINT16:
@@ -97,8 +97,8 @@ func sortedRecord(r *rand.Rand, of arrow.DataType, n int, gap int64, change func
 	change(keys)
 	plain := partitionRecord(r, partitionDraws["uniform"], n, 10)
 	defer plain.Release()
-	columns := []arrow.Array{arrayOfIntegers(of, keys), arrayOfIntegers(&arrow.Decimal128Type{Precision: 30, Scale: 2}, keys)}
-	fields := []arrow.Field{{Name: "k", Type: of}, {Name: "d", Type: columns[1].DataType()}}
+	columns := []arrow.Array{arrayOfIntegers(keyType, keys), arrayOfIntegers(&arrow.Decimal128Type{Precision: 30, Scale: 2}, keys)}
+	fields := []arrow.Field{{Name: "k", Type: keyType}, {Name: "d", Type: columns[1].DataType()}}
 	for i := 1; i < int(plain.NumCols()); i++ {
 		fields, columns = append(fields, plain.Schema().Field(i)), append(columns, plain.Column(i))
 	}
@@ -106,8 +106,8 @@ func sortedRecord(r *rand.Rand, of arrow.DataType, n int, gap int64, change func
 }
 
 // arrayOfIntegers returns an array of numbers of a type.
-func arrayOfIntegers(of arrow.DataType, numbers []int64) arrow.Array {
-	b := array.NewBuilder(arrowmemory.DefaultAllocator, of)
+func arrayOfIntegers(dataType arrow.DataType, numbers []int64) arrow.Array {
+	b := array.NewBuilder(arrowmemory.DefaultAllocator, dataType)
 	defer b.Release()
 	for _, x := range numbers {
 		if err := b.AppendValueFromString(strconv.FormatInt(x, 10)); err != nil {

@@ -10,7 +10,7 @@ import (
 // ErrCodec reports pages of a codec that the program does not have.
 var ErrCodec = errors.New("the program does not have the compression")
 
-// Library compresses and decompresses pages by a codec whose package a program imports if it wants to.
+// Library is the compressor and the decompressor of a codec. Programs that need the codec import its package.
 type Library struct {
 	// NewReader decompresses.
 	NewReader func(io.Reader) io.Reader

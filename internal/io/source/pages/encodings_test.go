@@ -97,21 +97,21 @@ func TestDecoderOfSharedBeginnings(t *testing.T) {
 func TestDecoderOfSplitBytes(t *testing.T) {
 	generator := arraytest.NewGenerator(29)
 	generator.Nulls = arraytest.NoneNull
-	for of, physical := range map[arrow.DataType]parquetformat.Type{
+	for dataType, physical := range map[arrow.DataType]parquetformat.Type{
 		arrow.PrimitiveTypes.Float32: parquetformat.Float, arrow.PrimitiveTypes.Float64: parquetformat.Double,
 		arrow.PrimitiveTypes.Int32: parquetformat.Int32, arrow.PrimitiveTypes.Int64: parquetformat.Int64,
 	} {
-		values := generator.Array(of, 100)
-		width := of.(arrow.FixedWidthDataType).Bytes()
+		values := generator.Array(dataType, 100)
+		width := dataType.(arrow.FixedWidthDataType).Bytes()
 		plain := values.Data().Buffers()[1].Bytes()[values.Data().Offset()*width:][:100*width]
 		split := make([]byte, len(plain))
 		for i, b := range plain {
 			split[i%width*100+i/width] = b
 		}
-		about := pages.Flat{Column: pages.Column{Values: 100}, Physical: physical, Type: of}
+		about := pages.Flat{Column: pages.Column{Values: 100}, Physical: physical, Type: dataType}
 		got, err := decoded(t, pagestest.Page{Body: split, Values: 100, Uncompressed: int64(len(split)), Encoding: pages.ByteStreamSplit}.Bytes(), about, 33)
 		require.NoError(t, err)
-		require.True(t, array.Equal(values, got), "%v", of)
+		require.True(t, array.Equal(values, got), "%v", dataType)
 		_, err = decoded(t, pagestest.Page{Body: split[1:], Values: 100, Uncompressed: int64(len(split) - 1), Encoding: pages.ByteStreamSplit}.Bytes(), about, 33)
 		require.ErrorIs(t, err, pages.ErrDamaged)
 	}
