@@ -9,6 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/lookback"
 	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -24,6 +26,8 @@ type ranges struct {
 	extent, most int64
 	// total holds the sum of the lengths.
 	total memory.Slice[int64]
+	// mean is about the mean length of strings.
+	mean int
 }
 
 // takeRanges takes offsets and validity. It then calls then with room, the number of
@@ -139,28 +143,24 @@ func (g *gatherer) findRanges(target *pending, p part, l layout.Layout, s *sourc
 	}
 	target.data.Buffers = buffers
 	target.knowNulls()
-	scratch, err := g.scratch(count*width, (tiles+1)*8)
+	// One tile needs no state for the sums of the tiles before it.
+	state := uint64(0)
+	if tiles > 1 {
+		state = lookback.Bytes(tiles, 8)
+	}
+	scratch, err := g.scratch(count*width, 8, state)
 	if err != nil || g.estimating() {
 		return err
 	}
-	sums, err := memory.Reinterpret[int64](scratch[1])
-	if err != nil {
+	if r.total, err = memory.Reinterpret[int64](scratch[1]); err != nil {
 		return err
 	}
 	r.offsets, r.begins = buffers[1], scratch[0]
-	return g.addRanges(r, buffers[0], p, valid, sums, int(tiles), s)
+	return g.addRanges(r, buffers[0], p, valid, scratch[2], s)
 }
 
 // addRanges locates the rows and adds up their lengths.
-func (g *gatherer) addRanges(r *ranges, outValid column.Bytes, p part, valid bits, sums memory.Slice[int64], tiles int, s *source) error {
-	at := 0
-	if tiles > 1 {
-		at = tiles
-	}
-	var err error
-	if r.total, err = sums.Slice(at, at+1); err != nil {
-		return err
-	}
+func (g *gatherer) addRanges(r *ranges, outValid column.Bytes, p part, valid bits, state column.Bytes, s *source) (err error) {
 	var offsets column.Bytes
 	if p.length > 0 {
 		if offsets, err = p.values(1, r.width, p.length+1); err != nil {
@@ -173,14 +173,46 @@ func (g *gatherer) addRanges(r *ranges, outValid column.Bytes, p part, valid bit
 	if g.call.OnHost() {
 		return s.takeRangesOnHost(r, outValid, offsets, valid)
 	}
-	if err := launch(g.call, rangesFile, fmt.Sprint("take_ranges_", r.width), r.rows+1, rowsEach,
-		s.anyArguments(r.offsets, r.begins, outValid, offsets, valid.bytes, valid.at, sums, uint64(r.extent), r.most)...); err != nil || tiles == 1 {
-		return err
+	if state.Len() > 0 {
+		if err := state.Fill(g.call.Stream, 0); err != nil {
+			return err
+		}
 	}
-	if err := launch(g.call, rangesFile, "add_sums", 1, 1, sums, uint64(tiles)); err != nil {
-		return err
+	return launch(g.call, rangesFile, fmt.Sprint("take_ranges_", r.width), r.rows+1, rowsEach,
+		s.anyArguments(r.offsets, r.begins, outValid, offsets, valid.bytes, valid.at, r.total, state, uint64(r.extent), uint64(r.most))...)
+}
+
+// shortRows and shortBytes bound the columns of short strings, which a kernel copies by rows:
+// on few rows the other kernel has more threads, and long strings it copies no slower.
+const (
+	shortRows  = 1 << 16
+	shortBytes = 24
+	shortData  = 16 // the kernel reads two words of the data
+)
+
+// copy copies the bytes of strings to a buffer with room for them.
+func (r ranges) copy(call *op.Call, out, data column.Bytes, room int) error {
+	if call.OnHost() {
+		return r.copyOnHost(out, data)
 	}
-	return launch(g.call, rangesFile, fmt.Sprint("add_ranges_", r.width), r.rows+1, rowsEach, r.offsets, uint64(r.rows+1), sums, r.most)
+	if r.rows >= shortRows && data.Len() >= shortData && r.mean <= shortBytes {
+		return r.copyRows(call, out, data, room)
+	}
+	return r.copyPieces(call, out, data, room)
+}
+
+// copyRows copies by rows. The data has shortData bytes or more.
+func (r ranges) copyRows(call *op.Call, out, data column.Bytes, room int) error {
+	return r.launchCopy(call, "copy_rows_", r.rows, 4, out, data, room)
+}
+
+// copyPieces copies pieces of 16 bytes of the output.
+func (r ranges) copyPieces(call *op.Call, out, data column.Bytes, room int) error {
+	return r.launchCopy(call, "copy_ranges_", room, 4*16, out, data, room)
+}
+
+func (r ranges) launchCopy(call *op.Call, name string, elements, each int, out, data column.Bytes, room int) error {
+	return launch(call, rangesFile, fmt.Sprint(name, r.width), elements, each, out, r.offsets, r.begins, uint64(r.rows), uint64(room), data, data.Bytes())
 }
 
 // takeBinary takes strings.
@@ -200,10 +232,11 @@ func (g *gatherer) takeBinary(target *pending, p part, l layout.Layout, s *sourc
 		if room == 0 || g.estimating() {
 			return nil
 		}
-		if g.call.OnHost() {
-			return r.copyOnHost(buffers[0], data)
+		r.mean = room / max(r.rows, 1)
+		if s.once && !s.exact {
+			r.mean = room / max(p.length, 1) // of the input, as room is
 		}
-		return launch(g.call, rangesFile, fmt.Sprint("copy_ranges_", r.width), room, 4*16, buffers[0], r.offsets, r.begins, uint64(r.rows), uint64(room), data, data.Bytes())
+		return r.copy(g.call, buffers[0], data, room)
 	})
 }
 

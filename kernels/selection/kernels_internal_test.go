@@ -2,6 +2,7 @@ package selection
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,23 +33,52 @@ func get[T memory.Element](t *testing.T, s memory.Slice[T]) []T {
 	return values
 }
 
-func TestAddSumsOfManyBlocks(t *testing.T) {
+// TestCopyRows copies strings of several shapes by rows: short ones, ones too long for a thread,
+// tiles too long for shared memory, and data at any address, before and behind which nothing is read.
+func TestCopyRows(t *testing.T) {
+	const rows = 5000
+	lengths := map[string]func(r *rand.Rand, row int) int{
+		"short":      func(r *rand.Rand, _ int) int { return r.IntN(12) },
+		"empty":      func(*rand.Rand, int) int { return 0 },
+		"mostly":     func(r *rand.Rand, row int) int { return r.IntN(3) / 2 * r.IntN(40) },
+		"one long":   func(r *rand.Rand, row int) int { return r.IntN(4) + (row / 1300 % 2 * (row % 1300 / 1299) * 700) },
+		"long tiles": func(r *rand.Rand, row int) int { return r.IntN(8) + row/1024%2*r.IntN(150) },
+		"alone":      func(_ *rand.Rand, row int) int { return row / 3333 * (row % 3333 / 1666) % 2 * 20 },
+	}
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		random := property.Random(t)
-		for _, n := range []int{1, 2, 255, 2047, 2048, 2049, 5000} {
-			want, ahead := make([]int64, n+1), int64(0)
-			sums := make([]int64, n+1)
-			for i := range n {
-				sums[i], want[i] = random.Int64N(1<<40), ahead
-				ahead += sums[i]
+		for name, length := range lengths {
+			for _, width := range []int{4, 8} {
+				t.Run(fmt.Sprint(name, width), func(t *testing.T) {
+					ahead := random.IntN(16)
+					data := make([]byte, ahead+1000+random.IntN(2000))
+					for i := range data {
+						data[i] = byte(random.Uint32())
+					}
+					offsets, begins, want := make([]byte, width*(rows+1)), make([]byte, width*rows), []byte{}
+					for row := range rows {
+						n := length(random, row)
+						begin := random.IntN(len(data) - ahead - n + 1)
+						if row%7 == 0 {
+							begin = row % 2 * (len(data) - ahead - n) // the first or the last bytes
+						}
+						putWord(begins, width, uint64(row), int64(begin))
+						want = append(want, data[ahead+begin:ahead+begin+n]...)
+						putWord(offsets, width, uint64(row+1), int64(len(want)))
+					}
+					call, err := op.Begin(t.Context(), kernels.Options{Manager: mgr})
+					require.NoError(t, err)
+					bytes, err := put(t, mgr, data).Slice(ahead, len(data))
+					require.NoError(t, err)
+					r := ranges{offsets: put(t, mgr, offsets), begins: put(t, mgr, begins), width: width, rows: rows}
+					for _, room := range []int{len(want), len(want) / 2} { // the second cuts strings off
+						out := put(t, mgr, make([]byte, len(want)))
+						require.NoError(t, r.copyRows(&call, out, bytes, room))
+						require.Equal(t, append(want[:room:room], make([]byte, len(want)-room)...), get(t, out), "%d of %d bytes", room, len(want))
+					}
+				})
 			}
-			want[n] = ahead
-			s := put(t, mgr, sums)
-			call, err := op.Begin(t.Context(), kernels.Options{Manager: mgr})
-			require.NoError(t, err)
-			require.NoError(t, launch(&call, rangesFile, "add_sums", 1, 1, s, uint64(n)))
-			require.Equal(t, want, get(t, s))
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -17,6 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -78,6 +80,40 @@ func takeOne(t *testing.T, mgr *memory.Manager, dataType arrow.DataType, seed ui
 	}
 	require.NoError(t, err)
 	requireRows(t, download(t, taken), seen, rows)
+}
+
+// TestShortStrings takes more short strings than a tile of any kernel has, so that they are
+// copied by rows: random ones, and each once in a promised order.
+func TestShortStrings(t *testing.T) {
+	const n = 70_000
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		random := property.Random(t)
+		b := array.NewStringBuilder(arrowmemory.DefaultAllocator)
+		defer b.Release()
+		for range n + 5 {
+			if random.IntN(9) == 0 {
+				b.AppendNull()
+			} else {
+				b.Append(strconv.Itoa(random.IntN(1 + random.IntN(1_000_000))))
+			}
+		}
+		texts := b.NewStringArray()
+		defer texts.Release()
+		seen := array.NewSlice(texts, 5, n+5)
+		defer seen.Release()
+		c := upload(t, mgr, texts, 5, 0)
+		for _, options := range []selection.TakeOptions{{}, {Distinct: true}} {
+			rows := randomRows(random, n, n, true)
+			if options.Distinct {
+				rows = random.Perm(n)
+			}
+			indices := upload(t, mgr, indicesOf(t, arrow.PrimitiveTypes.Int32, rows), 0, 0)
+			taken, err := selection.TakeColumnWith(t.Context(), c, indices, options)
+			require.NoError(t, err)
+			requireRows(t, download(t, taken), seen, rows)
+		}
+	})
 }
 
 func hasNull(rows []int) bool {

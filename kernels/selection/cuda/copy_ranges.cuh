@@ -22,9 +22,57 @@ DEVICE u64 word(const Data &data, u64 address) {
 
 DEVICE u64 join(u64 low, u64 high, u32 shift) { return shift == 0 ? low : low >> shift | high << (64 - shift); }
 
+// Piece is up to 16 bytes.
+struct Piece {
+    u64 low, high;
+};
+
+// piece_in returns length bytes, up to 16, from byte inside of the first of three words.
+DEVICE Piece piece_in(u64 a, u64 b, u64 c, u32 inside, u32 length) {
+    Piece piece = {join(a, b, inside * 8), join(b, c, inside * 8)};
+    if (length < 8)
+        piece.low &= (1ull << 8 * length) - 1, piece.high = 0;
+    else if (length < 16)
+        piece.high &= (1ull << (8 * length - 64)) - 1;
+    return piece;
+}
+
+// piece_of reads up to 16 bytes of one string, from an address.
+DEVICE Piece piece_of(const Data &data, u64 from, u32 length) {
+    const u64 base = from & ~7ull;
+    const u32 inside = from & 7;
+    const u64 b = inside + length > 8 ? word(data, base + 8) : 0;
+    const u64 c = inside + length > 16 ? word(data, base + 16) : 0;
+    return piece_in(word(data, base), b, c, inside, length);
+}
+
+// collect returns count bytes of the output, 1 to 16, from at on, which is in one of the
+// strings from low to high. It loads whole words of each string and shifts them into place.
+template <typename T>
+DEVICE Piece collect(const T *offsets, const T *begins, u64 low, u64 high, u64 at, u32 count, const Data &data) {
+    u64 string = place_of(offsets, low, high + 1, at);
+    Piece all = {0, 0};
+    for (u32 done = 0;;) {
+        const u64 begin = offsets[string], end = offsets[string + 1];
+        const u32 length = end - (at + done) < count - done ? end - (at + done) : count - done;
+        const Piece piece = piece_of(data, (u64)data.begin + (u64)begins[string] + (at + done - begin), length);
+        // Append the bytes to those of the previous strings.
+        if (done < 8) {
+            all.low |= piece.low << 8 * done;
+            all.high |= done == 0 ? piece.high : piece.high << 8 * done | piece.low >> (64 - 8 * done);
+        } else
+            all.high |= piece.low << (8 * done - 64);
+        done += length;
+        if (done >= count)
+            return all;
+        string++;
+        if ((u64)offsets[string + 1] <= at + done) // the string is empty, as many others may be
+            string = place_of(offsets, string, high + 1, at + done);
+    }
+}
+
 // copy_ranges assigns 16 bytes of the output to each thread, independent of string
-// boundaries, so long and short strings cost the same and every store is full. It loads
-// whole words of each string and shifts them into place.
+// boundaries, so long and short strings cost the same and every store is full.
 template <typename T>
 DEVICE void copy_ranges(u8 *out, const T *__restrict__ offsets, const T *__restrict__ begins, u64 strings, u64 most, Data data) {
     constexpr u32 items = 4, tile = block_threads * items * 16;
@@ -37,36 +85,8 @@ DEVICE void copy_ranges(u8 *out, const T *__restrict__ offsets, const T *__restr
         if (at > span.last)
             return;
         const u32 count = span.total - at < 16 ? span.total - at : 16;
-        u64 string = place_of(offsets, span.low, span.high + 1, at);
-        u64 low = 0, high = 0;
-        for (u32 done = 0;;) {
-            const u64 begin = offsets[string], end = offsets[string + 1];
-            const u32 length = end - (at + done) < count - done ? end - (at + done) : count - done;
-            const u64 from = (u64)data.begin + (u64)begins[string] + (at + done - begin);
-            const u64 base = from & ~7ull;
-            const u32 inside = from & 7, shift = inside * 8;
-            const u64 a = word(data, base);
-            const u64 b = inside + length > 8 ? word(data, base + 8) : 0;
-            const u64 c = inside + length > 16 ? word(data, base + 16) : 0;
-            u64 x = join(a, b, shift), y = join(b, c, shift);
-            if (length < 8)
-                x &= (1ull << 8 * length) - 1, y = 0;
-            else if (length < 16)
-                y &= (1ull << (8 * length - 64)) - 1;
-            // Append the bytes to those of the previous strings.
-            if (done < 8) {
-                low |= x << 8 * done;
-                high |= done == 0 ? y : y << 8 * done | x >> (64 - 8 * done);
-            } else
-                high |= x << (8 * done - 64);
-            done += length;
-            if (done >= count)
-                break;
-            string++;
-            if ((u64)offsets[string + 1] <= at + done) // the string is empty, as many others may be
-                string = place_of(offsets, string, span.high + 1, at + done);
-        }
-        *(Vector<u64, 2> *)(out + at) = {{low, high}};
+        const Piece piece = collect(offsets, begins, span.low, span.high, at, count, data);
+        *(Vector<u64, 2> *)(out + at) = {{piece.low, piece.high}};
     }
 }
 

@@ -188,9 +188,9 @@ template <u32 items> struct Warp {
     u32 lane;
 };
 
-template <u32 items> DEVICE Warp<items> warp_of() {
-    const u64 tile = (u64)block_in_grid() * block_threads * items;
-    return {tile + thread_in_block() / warp_threads * warp_threads * items, lane_in_warp()};
+template <u32 items> DEVICE Warp<items> warp_of(u32 tile = block_in_grid()) {
+    const u64 begin = (u64)tile * block_threads * items;
+    return {begin + thread_in_block() / warp_threads * warp_threads * items, lane_in_warp()};
 }
 
 // write_bits writes the bits of a warp's rows that are below n. All threads of the warp

@@ -1,62 +1,73 @@
-// Kernels that take strings and lists. The first kernel, take_ranges, finds the length
-// of each output row and its position in the input; the sums of the lengths are the
-// output's offsets. If one block handles all rows it also computes the sums. Otherwise
-// the second kernel adds up the blocks' sums and the third kernel adds up the lengths
-// within each block.
+// A kernel that takes strings and lists: take_ranges finds the length of each output row
+// and its position in the input, and writes the sums of the lengths before each row, which
+// are the output's offsets. Blocks receive the sum of the tiles before theirs by look-back.
 #pragma once
 
+#include "lookback.cuh"
 #include "rows.cuh"
 
 static constexpr u32 range_items = 8;
 static constexpr u32 range_tile = block_threads * range_items;
 
-// add_before returns the sum of the values of the threads before this one, and sets
-// total to the sum of all. The shared memory may be reused immediately.
-DEVICE i64 add_before(i64 value, i64 &total) {
-    static __shared__ u64 sums[block_threads / warp_threads];
-    const u64 scanned = warp_scan((u64)value, Sum<u64>());
-    u64 all;
-    const u64 before = block_fold_before<block_threads / warp_threads>(shuffle_value(scanned, warp_threads - 1), sums, all, Sum<u64>());
-    total = all;
-    return before + scanned - value;
+// ticket_of returns the block's tile. Without a state there is one tile.
+DEVICE u32 ticket_of(void *state) {
+    __shared__ u32 ticket;
+    if (state == nullptr)
+        return 0;
+    if (thread_in_block() == 0)
+        ticket = take_tile(state);
+    synchronize_block();
+    return ticket;
 }
 
-// add_up turns count lengths of a tile into offsets that start at base, and returns
-// their sum. No offset exceeds most, so the offsets stay sound even if the input's are
-// not and the lengths add up to more than the input has.
-template <typename T> DEVICE i64 add_up(T *lengths, u64 count, i64 base, i64 most) {
-    const u32 at = thread_in_block() * range_items;
-    T length[range_items];
-    i64 sum = 0, total;
-#pragma unroll
-    for (u32 k = 0; k < range_items; k++) {
-        length[k] = at + k < count ? lengths[at + k] : 0;
-        sum += length[k];
+// tiles_before returns the sum of all tiles before one to all threads of its block.
+DEVICE u64 tiles_before(void *state, u32 tile, u64 sum) {
+    __shared__ u64 before;
+    if (state == nullptr)
+        return 0;
+    if (thread_in_block() < warp_threads) {
+        const u64 ahead = before_tile(state, tile, sum, Sum<u64>());
+        if (thread_in_block() == 0)
+            before = ahead;
     }
-    i64 offset = base + add_before(sum, total);
+    synchronize_block();
+    return before;
+}
+
+// scan_rows sets before to the sum of the lengths of the block's rows before each row, and
+// returns that of all its rows. A warp has the rows of warp_of.
+template <u32 items, typename T> DEVICE u64 scan_rows(const T (&length)[items], u64 (&before)[items]) {
+    static __shared__ u64 sums[block_threads / warp_threads];
+    u64 sum = 0, all;
 #pragma unroll
-    for (u32 k = 0; k < range_items; k++) {
-        if (at + k < count)
-            lengths[at + k] = offset < most ? offset : most;
-        offset += length[k];
+    for (u32 k = 0; k < items; k++) {
+        const u64 scanned = warp_scan((u64)length[k], Sum<u64>());
+        before[k] = sum + scanned - (u64)length[k];
+        sum += shuffle_value(scanned, warp_threads - 1);
     }
-    return total;
+    const u64 warps = block_fold_before<block_threads / warp_threads>(sum, sums, all, Sum<u64>());
+#pragma unroll
+    for (u32 k = 0; k < items; k++)
+        before[k] += warps;
+    return all;
 }
 
 // unsound_offsets marks a row with unsound offsets in the word for indices out of
 // bounds. It compares greater than all of those.
 static constexpr u64 unsound_offsets = 1ull << 63;
 
-// take_ranges writes capacity + 1 lengths and the positions at which the rows begin in
-// the data of the input. The last length and those of rows beyond the count are 0. Rows
-// with offsets that are not in order or point beyond the extent of the data are
-// reported and get length 0.
+// take_ranges writes capacity + 1 offsets and the positions at which the rows begin in
+// the data of the input, and the sum of all lengths to total. Rows beyond the count have
+// length 0, and those with offsets that are not in order or point beyond the extent of the
+// data are reported and get length 0. No offset exceeds most, so the offsets stay sound
+// even if the input's are not and the lengths add up to more than the input has.
 template <typename T>
 DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__ offsets, const u8 *__restrict__ valid, u64 valid_at,
-                        i64 *sums, u64 extent, i64 most, const Any &source) {
+                        u64 *total, void *state, u64 extent, u64 most, const Any &source) {
     constexpr u32 items = range_items;
     const u64 capacity = source.capacity;
-    const Warp<items> warp = warp_of<items>();
+    const u32 tile = ticket_of(state);
+    const Warp<items> warp = warp_of<items>(tile);
     const u64 first = warp.first + warp.lane;
     T begin[items], length[items];
     bool ok[items];
@@ -84,41 +95,20 @@ DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__
                 __nvvm_atom_min_gen_ull(source.bad, first + unsound * warp_threads | unsound_offsets);
         }
     }
-    i64 sum = 0, total;
+    u64 before[items];
+    const u64 all = scan_rows(length, before), tiles = tiles_before(state, tile, all);
 #pragma unroll
     for (u32 k = 0; k < items; k++) {
-        const u64 i = first + k * warp_threads;
+        const u64 i = first + k * warp_threads, offset = tiles + before[k];
         if (i <= capacity)
-            out[i] = length[k];
+            out[i] = offset < most ? offset : most;
         if (i < capacity)
             begins[i] = begin[k];
-        sum += length[k];
     }
     if (out_valid != nullptr && warp.first < capacity)
         write_bits<items>(out_valid, warp, capacity, ok);
-    if (blocks_per_grid() == 1) {
-        synchronize_block();
-        total = add_up(out, capacity + 1, 0, most);
-    } else
-        add_before(sum, total);
-    if (thread_in_block() == 0)
-        sums[block_in_grid()] = total;
-}
-
-// add_sums turns the sums of count blocks into the sum before each block, and writes
-// the total after them. One block.
-template <int> DEVICE void add_sums(i64 *sums, u64 count) {
-    i64 ahead = 0;
-    for (u64 first = 0; first < count; first += range_tile)
-        ahead += add_up(sums + first, count - first, ahead, ~(1ll << 63));
-    if (thread_in_block() == 0)
-        sums[count] = ahead;
-}
-
-// add_ranges is the third kernel.
-template <typename T> DEVICE void add_ranges(T *lengths, u64 count, const i64 *sums, i64 most) {
-    const u64 first = (u64)block_in_grid() * range_tile;
-    add_up(lengths + first, count - first, sums[block_in_grid()], most);
+    if (thread_in_block() == 0 && tile == capacity / range_tile)
+        *total = tiles + all;
 }
 
 // place_of returns the index, from low to high, of the last offset that is not beyond a
@@ -161,9 +151,6 @@ template <u32 tile, typename T> DEVICE bool span_of(const T *offsets, u64 rows, 
 #define TAKE_RANGES(width, T)                                                                                          \
     KERNEL LAUNCH_BOUNDS(block_threads)                                                                                \
         take_ranges_##width(T *out, T *begins, u32 *out_valid, const T *offsets, const u8 *valid, u64 valid_at,        \
-                            i64 *sums, u64 extent, i64 most, ANY_SOURCE) {                                             \
-        take_ranges(out, begins, out_valid, offsets, valid, valid_at, sums, extent, most, any(GIVEN_ANY));             \
-    }                                                                                                                  \
-    KERNEL LAUNCH_BOUNDS(block_threads) add_ranges_##width(T *lengths, u64 count, const i64 *sums, i64 most) {         \
-        add_ranges(lengths, count, sums, most);                                                                        \
+                            u64 *total, void *state, u64 extent, u64 most, ANY_SOURCE) {                               \
+        take_ranges(out, begins, out_valid, offsets, valid, valid_at, total, state, extent, most, any(GIVEN_ANY));     \
     }
