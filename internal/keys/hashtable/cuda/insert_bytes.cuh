@@ -3,38 +3,46 @@
 #pragma once
 
 #include "insert.cuh"
+#include "pieces.cuh"
 
 struct Run {
-    const u8 *bytes;
-    u64 length;
+    u64 begin, length; // its address
 };
 
-// Bytes has in Derived what run a row is.
+// Bytes has in Derived what run a row is, and the data of all rows.
 template <typename Derived> struct Bytes {
-    __device__ Run key(u64 row) const { return static_cast<const Derived *>(this)->run(row); }
+    __device__ const Derived &derived() const { return *static_cast<const Derived *>(this); }
+    __device__ Run key(u64 row) const { return derived().run(row); }
+
+    // piece reads up to 16 bytes of a run. Bytes beyond its end are 0.
+    __device__ Piece piece(Run key, u64 at) const {
+        const u64 rest = key.length - at;
+        return piece_of(derived().data(), key.begin + at, rest < 16 ? rest : 16);
+    }
 
     __device__ bool exists(Run) const { return true; }
     __device__ u64 hash(const Table &table, Run key) const {
-        u64 state = table.hash(0, key.length), word = 0;
-        for (u64 i = 0; i < key.length; i++) {
-            word = word << 8 | key.bytes[i];
-            if ((i & 7) == 7) {
-                state = table.hash(state, word);
-                word = 0;
-            }
+        u64 state = table.hash(0, key.length);
+        for (u64 at = 0; at < key.length; at += 16) {
+            const Piece piece = this->piece(key, at);
+            state = table.hash(state, piece.low);
+            if (key.length - at > 8)
+                state = table.hash(state, piece.high);
         }
-        return table.hash(state, word);
+        return state;
     }
 
     __device__ bool same(Run key, u32 row) const {
         const Run there = this->key(row);
         if (there.length != key.length)
             return false;
-        if (there.bytes == key.bytes)
+        if (there.begin == key.begin)
             return true;
-        for (u64 i = 0; i < key.length; i++)
-            if (there.bytes[i] != key.bytes[i])
+        for (u64 at = 0; at < key.length; at += 16) {
+            const Piece a = piece(key, at), b = piece(there, at);
+            if (a.low != b.low || a.high != b.high)
                 return false;
+        }
         return true;
     }
 };
@@ -53,16 +61,18 @@ template <typename Offset> struct Strings : Bytes<Strings<Offset>> {
     }
     __device__ Run run(u64 row) const {
         const u64 begin = position(row), end = position(row + 1);
-        return {bytes + begin, end < begin ? 0 : end - begin};
+        return {(u64)bytes + begin, end < begin ? 0 : end - begin};
     }
+    __device__ Data data() const { return {bytes, bytes + length}; }
 };
 
 struct FixedBytes : Bytes<FixedBytes> {
     const u8 *bytes;
-    u64 width;
+    u64 width, rows;
 
-    __device__ FixedBytes(const u8 *bytes, u64 width) : bytes(bytes), width(width) {}
-    __device__ Run run(u64 row) const { return {bytes + row * width, width}; }
+    __device__ FixedBytes(const u8 *bytes, u64 width, u64 rows) : bytes(bytes), width(width), rows(rows) {}
+    __device__ Run run(u64 row) const { return {(u64)bytes + row * width, width}; }
+    __device__ Data data() const { return {bytes, bytes + rows * width}; }
 };
 
 KERNEL insert_offsets_32(Table table, const i32 *offsets, const u8 *bytes, u64 length, u32 *slot_of) {
@@ -71,4 +81,4 @@ KERNEL insert_offsets_32(Table table, const i32 *offsets, const u8 *bytes, u64 l
 KERNEL insert_offsets_64(Table table, const i64 *offsets, const u8 *bytes, u64 length, u32 *slot_of) {
     insert(table, Strings<i64>(offsets, bytes, length), slot_of);
 }
-KERNEL insert_width(Table table, const u8 *bytes, u64 width, u32 *slot_of) { insert(table, FixedBytes(bytes, width), slot_of); }
+KERNEL insert_width(Table table, const u8 *bytes, u64 width, u32 *slot_of) { insert(table, FixedBytes(bytes, width, table.capacity), slot_of); }
