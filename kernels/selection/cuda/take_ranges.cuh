@@ -34,21 +34,40 @@ DEVICE u64 tiles_before(void *state, u32 tile, u64 sum) {
     return before;
 }
 
-// scan_rows sets before to the sum of the lengths of the block's rows before each row, and
-// returns that of all its rows. A warp has the rows of warp_of.
-template <u32 items, typename T> DEVICE u64 scan_rows(const T (&length)[items], u64 (&before)[items]) {
+// Capped adds numbers of 32 bits. Sums beyond them become the greatest: offsets of 32 bits
+// are less than that.
+struct Capped {
+    METHOD u32 none() const { return 0; }
+    METHOD u32 fold(u32 a, u32 b) const { return a + b < a ? ~0u : a + b; }
+};
+
+// Sums is the fold of lengths within a warp.
+template <typename T> struct Sums;
+template <> struct Sums<i32> {
+    typedef u32 Value;
+    typedef Capped Fold;
+};
+template <> struct Sums<i64> {
+    typedef u64 Value;
+    typedef Sum<u64> Fold;
+};
+
+// scan_rows sets before to the sum of the lengths of the warp's rows before each row, and
+// ahead to that of the warps before. It returns the sum of all rows of the block. A warp has the
+// rows of warp_of.
+template <u32 items, typename T, typename Value> DEVICE u64 scan_rows(const T (&length)[items], Value (&before)[items], u64 &ahead) {
     static __shared__ u64 sums[block_threads / warp_threads];
-    u64 sum = 0, all;
+    const typename Sums<T>::Fold fold;
+    Value sum = 0;
+    u64 own = 0, all;
 #pragma unroll
     for (u32 k = 0; k < items; k++) {
-        const u64 scanned = warp_scan((u64)length[k], Sum<u64>());
-        before[k] = sum + scanned - (u64)length[k];
-        sum += shuffle_value(scanned, warp_threads - 1);
+        const Value scanned = warp_scan((Value)length[k], fold);
+        before[k] = fold.fold(sum, before_lane(scanned, fold));
+        sum = fold.fold(sum, shuffle_value(scanned, warp_threads - 1));
+        own += (u64)length[k];
     }
-    const u64 warps = block_fold_before<block_threads / warp_threads>(sum, sums, all, Sum<u64>());
-#pragma unroll
-    for (u32 k = 0; k < items; k++)
-        before[k] += warps;
+    ahead = block_fold_before<block_threads / warp_threads>(warp_fold(own, Sum<u64>()), sums, all, Sum<u64>());
     return all;
 }
 
@@ -95,11 +114,12 @@ DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__
                 __nvvm_atom_min_gen_ull(source.bad, first + unsound * warp_threads | unsound_offsets);
         }
     }
-    u64 before[items];
-    const u64 all = scan_rows(length, before), tiles = tiles_before(state, tile, all);
+    typename Sums<T>::Value before[items];
+    u64 warps;
+    const u64 all = scan_rows(length, before, warps), ahead = tiles_before(state, tile, all);
 #pragma unroll
     for (u32 k = 0; k < items; k++) {
-        const u64 i = first + k * warp_threads, offset = tiles + before[k];
+        const u64 i = first + k * warp_threads, offset = ahead + warps + before[k];
         if (i <= capacity)
             out[i] = offset < most ? offset : most;
         if (i < capacity)
@@ -108,7 +128,7 @@ DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__
     if (out_valid != nullptr && warp.first < capacity)
         write_bits<items>(out_valid, warp, capacity, ok);
     if (thread_in_block() == 0 && tile == capacity / range_tile)
-        *total = tiles + all;
+        *total = ahead + all;
 }
 
 // place_of returns the index, from low to high, of the last offset that is not beyond a
