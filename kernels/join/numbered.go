@@ -21,8 +21,7 @@ func numbered(c *call, held *release.Stack, keys [2][]*column.Column) (numbers [
 	for i := range keys[0] {
 		a, b := keys[0][i], keys[1][i]
 		if isNumbered(a, b) {
-			bound = uint64(a.Len()) + uint64(b.Len())
-			if a, b, err = numberPair(c, held, a, b); err != nil {
+			if a, b, bound, err = numberPair(c, held, a, b); err != nil {
 				return numbers, 0, err
 			}
 		}
@@ -56,26 +55,45 @@ func isNumbered(a, b *column.Column) bool {
 	return l.Kind == layout.Binary || l.Kind == layout.Fixed && class != layout.Signed && class != layout.Unsigned && class != layout.Float
 }
 
-// numberPair numbers the distinct values of two columns together.
-func numberPair(c *call, held *release.Stack, a, b *column.Column) (x, y *column.Column, err error) {
+// numberPair numbers the values of two columns. All numbers are below bound.
+func numberPair(c *call, held *release.Stack, a, b *column.Column) (x, y *column.Column, bound uint64, err error) {
+	if l, err := layout.Of(a.Type()); err == nil && l.Kind == layout.Binary && !c.OnHost() && a.RowCount() == nil && b.RowCount() == nil {
+		return matchPair(c, held, a, b)
+	}
 	both, err := selection.ConcatColumns(c.Context(), []*column.Column{a, b}, c.scratch())
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	numbers, err := numbersOf(c, both)
 	if err = errors.Join(err, both.Release()); err != nil {
-		return nil, nil, errors.Join(err, numbers.Release())
+		return nil, nil, 0, errors.Join(err, numbers.Release())
 	}
 	held.Add(numbers)
 	if x, err = numbers.Slice(0, a.Len()); err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	held.Add(x)
 	if y, err = numbers.Slice(a.Len(), b.Len()); err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	held.Add(y)
-	return x, y, nil
+	return x, y, uint64(a.Len()) + uint64(b.Len()), nil
+}
+
+// matchPair numbers the strings of two columns by the rows of the shorter one. On an H200 the
+// strings of 10⁸ and 10⁵ rows took 6.0 ms when all were copied and inserted into one table.
+func matchPair(c *call, held *release.Stack, a, b *column.Column) (x, y *column.Column, bound uint64, err error) {
+	if b.Len() <= a.Len() {
+		y, x, err = hashtable.Match(c.Context(), b, a, c.scratch())
+	} else {
+		x, y, err = hashtable.Match(c.Context(), a, b, c.scratch())
+	}
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	held.Add(x)
+	held.Add(y)
+	return x, y, uint64(min(a.Len(), b.Len())) + 1, nil
 }
 
 // numbersOf returns the number of each value's group, with the nulls of a column.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -21,11 +22,15 @@ const threads = 256
 
 // launch enqueues a kernel with one thread for each of n rows, slots or words.
 func (g *Groups) launch(entry string, n int, arguments ...any) error {
-	function, err := g.call.Kernel(&set, "hashtable", entry)
+	return launch(&g.call, entry, n, arguments...)
+}
+
+func launch(call *op.Call, entry string, n int, arguments ...any) error {
+	function, err := call.Kernel(&set, "hashtable", entry)
 	if err != nil {
 		return err
 	}
-	return function.Launch(g.call.Stream, kernels.GridFor(n, threads), device.Dim3{X: threads}, 0, arguments...)
+	return function.Launch(call.Stream, kernels.GridFor(n, threads), device.Dim3{X: threads}, 0, arguments...)
 }
 
 // findFirstsOnDevice finds the first rows with a hash table that is released before it

@@ -41,13 +41,16 @@ func newTable(call *op.Call, n int) (table, error) {
 }
 
 // argument returns the table of the groups' rows as kernels take it.
-func (g *Groups) argument(t table) any {
+func (g *Groups) argument(t table) any { return t.argument(g.valid, g.bit, g.rows, g.column.Len()) }
+
+// argument returns the table of a column as kernels take it.
+func (t table) argument(valid memory.Slice[uint8], bit int, rows memory.Slice[int64], capacity int) any {
 	size := uint64(0)
 	if t.slots.Len() > 0 {
 		size = uint64(t.slots.Len()) - 1
 	}
 	l := tableLayout{
-		slots: t.slots, size: size, seed: t.seed, factor: t.factor, valid: g.valid, bit: uint64(g.bit), rows: g.rows, capacity: uint64(g.column.Len()),
+		slots: t.slots, size: size, seed: t.seed, factor: t.factor, valid: valid, bit: uint64(bit), rows: rows, capacity: uint64(capacity),
 	}
 	return l.asArgument()
 }

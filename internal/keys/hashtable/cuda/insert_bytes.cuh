@@ -32,14 +32,16 @@ template <typename Derived> struct Bytes {
         return state;
     }
 
-    __device__ bool same(Run key, u32 row) const {
+    __device__ bool same(Run key, u32 row) const { return equals(row, *this, key); }
+    // equals compares a row with a run of other bytes.
+    __device__ bool equals(u32 row, const Bytes &others, Run key) const {
         const Run there = this->key(row);
         if (there.length != key.length)
             return false;
         if (there.begin == key.begin)
             return true;
         for (u64 at = 0; at < key.length; at += 16) {
-            const Piece a = piece(key, at), b = piece(there, at);
+            const Piece a = others.piece(key, at), b = piece(there, at);
             if (a.low != b.low || a.high != b.high)
                 return false;
         }
