@@ -36,7 +36,7 @@ func launch(call *op.Call, entry string, n int, arguments ...any) error {
 // findFirstsOnDevice finds the first rows with a hash table that is released before it
 // returns.
 func (g *Groups) findFirstsOnDevice(k keys) (err error) {
-	t, err := newTable(&g.call, g.distinct)
+	t, err := newTable(&g.call, slotsFor(g.distinct))
 	if err != nil {
 		return err
 	}

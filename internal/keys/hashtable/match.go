@@ -43,7 +43,7 @@ func Match(ctx context.Context, keys, others *column.Column, options kernels.Opt
 	if m.keys, err = keysOf(keys); err != nil {
 		return nil, nil, err
 	}
-	if m.table, err = newTable(&m.call, keys.Len()); err != nil {
+	if m.table, err = newTable(&m.call, matchSlots(keys.Len(), others.Len())); err != nil {
 		return nil, nil, err
 	}
 	defer func() {
@@ -63,6 +63,19 @@ func Match(ctx context.Context, keys, others *column.Column, options kernels.Opt
 	}
 	otherNumbers, err = m.numbers(others)
 	return keyNumbers, otherNumbers, err
+}
+
+// matchSlots returns the number of slots for some keys and other values. Searches for values that
+// are no key end at an empty slot, and a warp waits for the longest of 32: with two slots for each
+// key the search for 10⁸ values of 10⁵ keys took 7.6 ms on an H200. So there are more if the caches
+// hold them and many values are searched for.
+func matchSlots(keys, others int) uint64 {
+	const cached, many = 4 << 20, 16
+	slots := slotsFor(keys)
+	if wide := many * uint64(keys); others/many >= keys && wide <= cached {
+		slots = wide
+	}
+	return slots
 }
 
 // validityOf returns the bitmap of a column and the position of its first row, or no memory.

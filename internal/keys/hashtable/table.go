@@ -24,9 +24,9 @@ type table struct {
 // number of every slot, and of the slot for nulls behind them, has 32 bits.
 func slotsFor(n int) uint64 { return 2 * uint64(n) }
 
-// newTable allocates a table for n keys and empties it. The caller releases its block.
-func newTable(call *op.Call, n int) (table, error) {
-	block, buffers, err := call.Scratch(4 * (slotsFor(n) + 1))
+// newTable allocates a table of some slots and empties it. The caller releases its block.
+func newTable(call *op.Call, size uint64) (table, error) {
+	block, buffers, err := call.Scratch(4 * (size + 1))
 	if err != nil {
 		return table{}, err
 	}

@@ -9,8 +9,13 @@ struct Digit {
     Source values;
     u64 least, bound;
 
-    // of returns the digit of a row. Null is the last one.
-    METHOD u64 of(u64 row) const { return values.is_valid(row) ? values.load(row) - least : bound - 1; }
+    // of returns the digits of rows. Null is the last one.
+    METHOD void of(const u64 (&row)[packed_rows], u64 (&x)[packed_rows]) const {
+        values.load_rows(row, x);
+#pragma unroll
+        for (u32 j = 0; j < packed_rows; j++)
+            x[j] = values.is_valid(row[j]) ? x[j] - least : bound - 1;
+    }
 };
 
 // Digits are keys. The first ones make a word, the others a second one.
@@ -27,9 +32,7 @@ struct Digits {
 #pragma unroll 1
         for (u32 i = from; i < end; i++) {
             u64 x[packed_rows];
-#pragma unroll
-            for (u32 j = 0; j < packed_rows; j++)
-                x[j] = digit[i].of(row[j]);
+            digit[i].of(row, x);
 #pragma unroll
             for (u32 j = 0; j < packed_rows; j++)
                 word[j] = word[j] * digit[i].bound + x[j];

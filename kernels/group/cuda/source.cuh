@@ -53,6 +53,35 @@ struct Source {
         return __builtin_bit_cast(u64, real);
     }
 
+    // load_rows loads the values of several rows as load does. The loads are in flight together,
+    // because the form is chosen once.
+    template <u32 n> METHOD void load_rows(const u64 (&row)[n], u64 (&x)[n]) const {
+        switch (form) {
+        case from_i8: return load_as<i8>(row, x);
+        case from_i16: return load_as<i16>(row, x);
+        case from_i32: return load_as<i32>(row, x);
+        case from_u8: return load_as<u8>(row, x);
+        case from_u16: return load_as<u16>(row, x);
+        case from_u32: return load_as<u32>(row, x);
+        case from_i64:
+        case from_u64:
+        case from_f64: return load_as<u64>(row, x);
+        }
+#pragma unroll
+        for (u32 i = 0; i < n; i++)
+            x[i] = load(row[i]);
+    }
+
+    template <typename T, u32 n> METHOD void load_as(const u64 (&row)[n], u64 (&x)[n]) const {
+        T value[n];
+#pragma unroll
+        for (u32 i = 0; i < n; i++)
+            value[i] = ((const T *)values)[row[i]];
+#pragma unroll
+        for (u32 i = 0; i < n; i++)
+            x[i] = (u64)(i64)value[i];
+    }
+
     // real returns a loaded value as float64.
     METHOD f64 real(u64 loaded) const {
         return is_float() ? __builtin_bit_cast(f64, loaded) : form == from_u64 ? (f64)loaded : (f64)(i64)loaded;

@@ -27,10 +27,8 @@ struct Tops {
     }
 };
 
-// push pushes a key into slots, which only grow. A key that is not above a slot would lose there.
+// push pushes a key into slots, which only grow. A key that is not above the last one would be lost.
 DEVICE void push(u64 *slots, u32 limit, u64 key) {
-    if (*(volatile u64 *)&slots[limit - 1] >= key)
-        return;
     for (u32 i = 0; i < limit && key != 0; i++) {
         if (*(volatile u64 *)&slots[i] >= key)
             continue;
@@ -58,18 +56,23 @@ template <bool in_block> DEVICE void push_rows(const Tops &t, const i64 *rows, i
         const u64 begin = i * t.factor % t.tiles * threads * rows_of_tile + thread;
         for (u32 j = 0; j < rows_of_tile; j += batch) {
             // The loads of a batch are in flight together.
-            u64 group[batch], key[batch];
+            u64 row[batch], group[batch], key[batch], last[batch];
 #pragma unroll
             for (u32 k = 0; k < batch; k++) {
-                const u64 row = begin + (j + k) * threads;
-                group[k] = row < n ? t.numbers[row] : t.groups;
-                key[k] = row < n ? t.values.load(row) : 0;
+                row[k] = begin + (j + k) * threads;
+                group[k] = row[k] < n ? t.numbers[row[k]] : t.groups;
+                row[k] = row[k] < n ? row[k] : 0;
             }
+            if (n > 0)
+                t.values.load_rows(row, key);
+#pragma unroll
+            for (u32 k = 0; k < batch; k++)
+                last[k] = group[k] < t.groups ? *(volatile u64 *)&slots[group[k] * t.limit + t.limit - 1] : ~0ull;
 #pragma unroll
             for (u32 k = 0; k < batch; k++) {
                 key[k] = t.key_of(key[k]);
                 refused |= key[k] == 0 && group[k] < t.groups;
-                if (group[k] < t.groups)
+                if (last[k] < key[k])
                     push(slots + group[k] * t.limit, t.limit, key[k]);
             }
         }
@@ -79,8 +82,11 @@ template <bool in_block> DEVICE void push_rows(const Tops &t, const i64 *rows, i
     if (!in_block)
         return;
     synchronize_block();
-    for (u64 i = thread; i < all_slots; i += threads)
-        push(t.slots + i / t.limit * t.limit, t.limit, slots[i]);
+    for (u64 i = thread; i < all_slots; i += threads) {
+        u64 *const to = t.slots + i / t.limit * t.limit;
+        if (*(volatile u64 *)&to[t.limit - 1] < slots[i])
+            push(to, t.limit, slots[i]);
+    }
 }
 
 KERNEL LAUNCH_BOUNDS(1024) push_tops(const Tops t, const i64 *rows, i64 capacity) { push_rows<false>(t, rows, capacity); }

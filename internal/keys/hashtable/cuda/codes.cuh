@@ -60,15 +60,24 @@ KERNEL codes_of(Table table, u32 *first_row, const u32 *bits, const u32 *ranks, 
     }
 }
 
-// list_firsts writes the first rows in ascending order, at most most, and their number.
+// list_firsts writes the first rows in ascending order, at most most, and their number. A warp
+// has a word for each lane, and its lanes write the rows of one word after the other.
 KERNEL list_firsts(const u32 *bits, const u32 *ranks, u64 words, u32 *rows, u64 most, i64 *listed) {
     const u64 step = threads_per_grid();
-    for (u64 i = thread_in_grid(); i < words; i += step) {
-        u32 at = before(ranks, i);
-        for (u32 left = bits[i]; left != 0 && at < most; left &= left - 1)
-            rows[at++] = (u32)(i * warp_threads + (u64)__builtin_ctz(left));
-        if (i == words - 1)
-            *listed = (i64)(ranks[i] < most ? ranks[i] : most);
+    const u32 lane = lane_in_warp();
+    for (u64 first = thread_in_grid() - lane; first < words; first += step) {
+        const u64 own = first + lane;
+        const u32 word = own < words ? bits[own] : 0, at = own < words ? before(ranks, own) : 0;
+        if (own + 1 == words)
+            *listed = (i64)(ranks[own] < most ? ranks[own] : most);
+#pragma nounroll
+        for (u32 left = ballot(word != 0); left != 0; left &= left - 1) {
+            const u32 i = (u32)__builtin_ctz(left);
+            const u32 there = __nvvm_shfl_sync_idx_i32(whole_warp, word, i, warp_threads - 1);
+            const u32 place = __nvvm_shfl_sync_idx_i32(whole_warp, at, i, warp_threads - 1) + (u32)__builtin_popcount(there & ((1u << lane) - 1));
+            if ((there >> lane & 1) != 0 && place < most)
+                rows[place] = (u32)((first + i) * warp_threads + lane);
+        }
     }
 }
 
