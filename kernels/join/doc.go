@@ -83,8 +83,9 @@
 // few of those without a match are looked up (filtered.cu). An inner join of few left rows with many right rows in LeftOrder
 // probes the right rows, and sorts the pairs (reversed.go).
 //
-// Strings, decimals and dictionaries of both sides are numbered together first, so they are integers too. The range of a
-// column is remembered.
+// Strings, decimals and dictionaries of both sides are numbered together first, so they are integers too. On a GPU only the
+// strings of the shorter side go into a table, and those of the other one are looked up. The range of a column is
+// remembered.
 //
 // A slot of the hash table has 32 bits, the number of a row and a tag of its hash, so that the
 // table of ten million rows stays in the L2 cache. The insertion stops when a key comes twice;
