@@ -315,12 +315,23 @@ func (o *ordering) estimateMerge(tables []*buffer.Buffer, rows int, unchecked bo
 	return p.report(options, all.Result)
 }
 
-// gatherScratch returns a bound of the scratch memory of the gather of all rows of several tables: that of the rows of each. Tables
-// without values of four bytes take none, because they have no texts.
+// gatherTile is the number of rows from which on a gather of texts takes memory for the sums of its tiles.
+const gatherTile = 2048
+
+// gatherScratch returns a bound of the scratch memory of the gather of all rows of several tables: that of the rows of each, and
+// of the sums that all rows together need. Tables without values of four bytes take none, because they have no texts.
 func (o *ordering) gatherScratch(tables []*buffer.Buffer) (total uint64, err error) {
-	for _, table := range tables {
-		rows, _ := table.HostRows()
-		taken, err := o.estimateTakeOf(table, int(rows))
+	rows, all := make([]int, len(tables)), 0
+	for i, table := range tables {
+		n, _ := table.HostRows()
+		rows[i] = int(n)
+		all += rows[i]
+	}
+	for i, table := range tables {
+		if all >= gatherTile {
+			rows[i] = max(rows[i], gatherTile)
+		}
+		taken, err := o.estimateTakeOf(table, rows[i])
 		if errors.Is(err, errNoEstimate) {
 			continue
 		}
