@@ -77,6 +77,11 @@ func (e *evaluation) compareBools(n *exprtree.Node) arrow.Array {
 }
 
 func (e *evaluation) compareStrings(n *exprtree.Node) arrow.Array {
+	if literal := n.Arguments[1]; literal.Op == exprtree.Literal && literal.Value != nil {
+		if holds := holdsWith(n.Op, []byte(literal.Value.(string))); holds != nil {
+			return e.buildTruths(n.Arguments[0], holds)
+		}
+	}
 	x, y := e.text(n.Arguments[0]), e.text(n.Arguments[1])
 	holds := map[exprtree.Op]func(x, y []byte) bool{
 		exprtree.Equal:        bytes.Equal,
@@ -96,6 +101,22 @@ func (e *evaluation) compareStrings(n *exprtree.Node) arrow.Array {
 		right, ok := y(i)
 		return ok && holds(left, right), ok
 	})
+}
+
+// holdsWith returns a comparison of texts with a literal, or nil for other operations.
+func holdsWith(op exprtree.Op, literal []byte) func(rows *textRows) uint64 {
+	switch op {
+	case exprtree.Equal:
+		return equalTexts(literal)
+	case exprtree.NotEqual:
+		equal := equalTexts(literal)
+		return func(rows *textRows) uint64 { return ^equal(rows) }
+	case exprtree.StartsWith:
+		return eachText(func(text []byte) bool { return bytes.HasPrefix(text, literal) })
+	case exprtree.EndsWith:
+		return eachText(func(text []byte) bool { return bytes.HasSuffix(text, literal) })
+	}
+	return nil
 }
 
 func (e *evaluation) isNaN(n *exprtree.Node) arrow.Array {
