@@ -78,8 +78,9 @@ func (e *evaluation) compareBools(n *exprtree.Node) arrow.Array {
 
 func (e *evaluation) compareStrings(n *exprtree.Node) arrow.Array {
 	if literal := n.Arguments[1]; literal.Op == exprtree.Literal && literal.Value != nil {
-		if holds := holdsWith(n.Op, []byte(literal.Value.(string))); holds != nil {
-			return e.buildTruths(n.Arguments[0], holds)
+		wanted := []byte(literal.Value.(string))
+		if holds := holdsWith(n.Op, wanted); holds != nil {
+			return e.compareLiteral(n, wanted, holds)
 		}
 	}
 	x, y := e.text(n.Arguments[0]), e.text(n.Arguments[1])
@@ -100,6 +101,29 @@ func (e *evaluation) compareStrings(n *exprtree.Node) arrow.Array {
 		}
 		right, ok := y(i)
 		return ok && holds(left, right), ok
+	})
+}
+
+// compareLiteral compares texts with a literal.
+func (e *evaluation) compareLiteral(n *exprtree.Node, literal []byte, holds func(rows *textRows) uint64) arrow.Array {
+	x := n.Arguments[0]
+	equal := e.equalsLiteral(x, literal)
+	if equal == nil || n.Op != exprtree.Equal && n.Op != exprtree.NotEqual {
+		return e.buildTruths(x, holds)
+	}
+	flip := uint64(0)
+	if n.Op == exprtree.NotEqual {
+		flip = ^flip
+	}
+	read := e.textReader(x)
+	return e.bools(func(row int) (truths, valid uint64) {
+		rows := min(64, e.rows-row)
+		if truths, ok := equal(row, rows); ok {
+			return truths ^ flip, ^uint64(0)
+		}
+		var texts textRows // records the offsets that are invalid
+		read(&texts, row, rows)
+		return holds(&texts), texts.valid
 	})
 }
 

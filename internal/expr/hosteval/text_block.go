@@ -86,6 +86,31 @@ func (e *evaluation) buildTruths(n *exprtree.Node, holds func(rows *textRows) ui
 	})
 }
 
+// equalsLiteral returns a comparison with a literal of the texts of a column without nulls, or nil for other operands.
+// It only reads texts that have the length of the literal.
+func (e *evaluation) equalsLiteral(n *exprtree.Node, literal []byte) func(row, rows int) (uint64, bool) {
+	result := e.results[n]
+	if n.Op != exprtree.Column || result == nil || result.DataType().ID() != arrow.STRING {
+		return nil
+	}
+	data := result.Data()
+	if valid := validityOf(data); !valid.uniform() || valid.clear || data.Len() == 0 || data.Buffers()[2] == nil {
+		return nil
+	}
+	ends, bytes, wanted := offsets[int32](data), data.Buffers()[2].Bytes(), string(literal)
+	return func(row, rows int) (truths uint64, ok bool) {
+		begin, least := ends[row], ends[row] // least is negative if an offset or a length is
+		for i, end := range ends[row+1 : row+rows+1] {
+			least |= end | (end - begin)
+			if int(end-begin) == len(wanted) && begin >= 0 && int(end) <= len(bytes) && string(bytes[begin:end]) == wanted {
+				truths |= 1 << i
+			}
+			begin = end
+		}
+		return truths, least >= 0 && int64(begin) <= int64(len(bytes))
+	}
+}
+
 // equalTexts compares texts with a literal.
 func equalTexts(literal []byte) func(rows *textRows) uint64 {
 	return func(rows *textRows) (truths uint64) {
