@@ -12,11 +12,11 @@ const (
 	// probedRows is the number of rows that are probed at a time.
 	probedRows = 512
 	// fewestMarked is the number of places from which on marks, a bit for each place with a row, are read before the rows
-	// of places, if rowsOfMark times the build rows are fewer than the places: the rows of so many take 512 KiB, more than
-	// the cache that is next to a processor has room for beside the probed rows.
+	// of places, if rowsOfMark times the build rows are fewer than the places. The rows of fewestMarked places take
+	// 512 KiB, the marks 16 KiB.
 	fewestMarked = 1 << 17
 	rowsOfMark   = 4
-	// fewestHashed is the number of slots from which on marks of hashes are read before the slots: so many slots take
+	// fewestHashed is the number of slots from which on marks of hashes are read before the slots: fewestHashed slots take
 	// 128 KiB, and their marks 8 KiB. At most half of sampledRows probed rows may have a match, because such rows read both.
 	fewestHashed = 1 << 13
 	sampledRows  = 1 << 10

@@ -91,10 +91,34 @@ func (e *evaluation) oneOf(n *exprtree.Node) arrow.Array {
 	for i := range table {
 		table[i] = endian.LittleEndian.Uint64(packed[8*i:])
 	}
+	if k := n.Arguments[0].Kind(); len(table) <= fewWords && k != exprtree.Bool && k != exprtree.Float32 && k != exprtree.Float64 {
+		return e.oneOfFew(n.Arguments[0], table)
+	}
 	words, valid := e.words(n.Arguments[0])
 	return buildBools(e, func(i int) (bool, bool) {
 		_, listed := slices.BinarySearch(table, words(i))
 		return listed, valid(i)
+	})
+}
+
+// fewWords is the number of values up to which each is compared: a search takes branches.
+const fewWords = 16
+
+// oneOfFew looks integers up in a short list.
+func (e *evaluation) oneOfFew(n *exprtree.Node, table []uint64) arrow.Array {
+	x, widen := e.operand(n), lowBits(n.Kind(), 64)
+	var words [64]uint64
+	return e.bools(func(row int) (truths, valid uint64) {
+		block := words[:min(64, e.rows-row)]
+		widen(address.BytesOf(block), x.rows(row, len(block)))
+		for i, word := range block {
+			listed := byte(0)
+			for _, value := range table {
+				listed |= bit(word == value)
+			}
+			truths |= uint64(listed) << i
+		}
+		return truths, x.valid.word(row)
 	})
 }
 

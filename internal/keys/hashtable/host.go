@@ -104,9 +104,9 @@ func (f *finder) find(ctx context.Context, n int) error {
 	if done, err := f.findPlaces(ctx, n); done || err != nil {
 		return err
 	}
-	found, err := f.findParts(ctx, n)
-	if err == nil && !found {
-		if found, err = f.findPartitions(ctx, n); err == nil && !found {
+	ok, err := f.findParts(ctx, n)
+	if err == nil && !ok {
+		if ok, err = f.findPartitions(ctx, n); err == nil && !ok {
 			f.exact = true
 			_, err = f.findParts(ctx, n)
 		}
@@ -166,8 +166,8 @@ func (m *numbering) count() {
 	}
 }
 
-// of returns the number of the group with a first row.
-func (m *numbering) of(row uint32) uint32 {
+// number returns the number of the group with a first row.
+func (m *numbering) number(row uint32) uint32 {
 	return m.before[row/64] + uint32(bits.OnesCount64(m.firsts[row/64]&(1<<(row%64)-1)))
 }
 
@@ -192,7 +192,7 @@ func (f *finder) markNull(m *numbering, firstNull uint32) uint32 {
 	}
 	m.firsts[firstNull/64] |= 1 << (firstNull % 64)
 	m.count()
-	return m.of(firstNull)
+	return m.number(firstNull)
 }
 
 // number marks the first rows, and replaces the first rows in codes by the numbers of their
@@ -224,7 +224,7 @@ func (f *finder) number(ctx context.Context, firsts []uint32, firstNull uint32) 
 			if first == noRow {
 				codes[i] = null
 			} else {
-				codes[i] = m.of(first)
+				codes[i] = m.number(first)
 			}
 		}
 	})

@@ -22,8 +22,8 @@ func oracle[K comparable](keys []K) (numbers []uint32, firsts []uint32) {
 	return numbers, firsts
 }
 
-// found finds the groups of keys.
-func found(t *testing.T, k hostKeys, n int) (numbers []uint32, firsts []uint32) {
+// groupsOf finds the groups of keys.
+func groupsOf(t *testing.T, k hostKeys, n int) (numbers []uint32, firsts []uint32) {
 	t.Helper()
 	f := finder{hostKeys: k, nullKey: true, codes: make([]uint32, n), marks: make([]byte, (n+31)/32*4), seeds: newSeeds()}
 	require.NoError(t, f.find(t.Context(), n))
@@ -46,7 +46,7 @@ func TestHostFindsGroups(t *testing.T) {
 				}
 				k := integerKeys(values)
 				k.last = math.MaxUint64
-				numbers, firsts := found(t, k, n)
+				numbers, firsts := groupsOf(t, k, n)
 				wantNumbers, wantFirsts := oracle(values)
 				require.Equal(t, wantFirsts, firsts, "%d rows, %d keys", n, distinct)
 				require.Equal(t, append([]uint32{}, wantNumbers...), numbers)
@@ -94,7 +94,7 @@ func TestHostComparesKeysOfEqualHashes(t *testing.T) {
 			}
 			return err
 		}
-		numbers, firsts := found(t, k, n)
+		numbers, firsts := groupsOf(t, k, n)
 		wantNumbers, wantFirsts := oracle(texts)
 		require.Equal(t, wantFirsts, firsts, "%d hashes", hashes)
 		require.Equal(t, wantNumbers, numbers)
@@ -126,7 +126,7 @@ func TestHostFindsGroupsOfSeveralColumns(t *testing.T) {
 			first.last, first.valid, first.bit, second.last = math.MaxUint64, valid, 3, math.MaxUint64
 			for range 2 {
 				k := together([]hostKeys{first, second})
-				numbers, firsts := found(t, k, n)
+				numbers, firsts := groupsOf(t, k, n)
 				wantNumbers, wantFirsts := oracle(keys)
 				require.Equal(t, wantFirsts, firsts)
 				require.Equal(t, wantNumbers, numbers)

@@ -18,6 +18,8 @@ const (
 	// mostPartitions that of partitions: each goroutine writes to all of them at once.
 	partitionRows  = 1 << 13
 	mostPartitions = 1 << 10
+	// mostKept is the number of rows up to which the memory is used again: 100 MB.
+	mostKept = 1 << 22
 )
 
 // partitions is the rows by their hashes. Its memory is used again.
@@ -42,9 +44,11 @@ func resized[T any](s []T, n int) []T {
 }
 
 // findPartitions finds the groups by partitions. It returns false if rows of equal words differ.
-func (f *finder) findPartitions(ctx context.Context, n int) (found bool, err error) {
+func (f *finder) findPartitions(ctx context.Context, n int) (ok bool, err error) {
 	p := partitionPool.Get().(*partitions)
-	defer partitionPool.Put(p)
+	if n <= mostKept {
+		defer partitionPool.Put(p)
+	}
 	p.words, p.moved, p.rows, p.firsts = resized(p.words, n), resized(p.moved, n), resized(p.rows, n), resized(p.firsts, n)
 	firstNull, err := f.divide(ctx, p, n)
 	if err != nil {

@@ -52,7 +52,7 @@ type partFinder struct {
 
 // findParts finds the groups by parts. It returns false if there are many, or if rows of equal words
 // differ.
-func (f *finder) findParts(ctx context.Context, n int) (found bool, err error) {
+func (f *finder) findParts(ctx context.Context, n int) (ok bool, err error) {
 	count := parallel.Parts(n)
 	p := partFinder{finder: f, parts: make([]hostPart, count), mayGiveUp: !f.exact && n >= fewestPartitioned}
 	var same func(a, b uint32) bool
@@ -189,7 +189,7 @@ func (f *partFinder) number(ctx context.Context, n int) error {
 	return parallel.Run(ctx, n, len(f.parts), func(i, begin, end int) {
 		numbers := f.parts[i].firsts
 		for group, row := range numbers {
-			numbers[group] = m.of(row)
+			numbers[group] = m.number(row)
 		}
 		for row, group := range f.codes[begin:end] {
 			if group == noRow {

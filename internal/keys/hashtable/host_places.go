@@ -30,7 +30,7 @@ type placePart struct {
 }
 
 // findPlaces finds groups of integers in a short range. It returns false if the keys are others.
-func (f *finder) findPlaces(ctx context.Context, n int) (found bool, err error) {
+func (f *finder) findPlaces(ctx context.Context, n int) (ok bool, err error) {
 	if f.sign == 0 || n == 0 {
 		return false, nil
 	}
@@ -131,7 +131,7 @@ func (f *finder) numberPlaces(ctx context.Context, parts []placePart, r placeRan
 	}
 	for place, row := range firsts {
 		if row != noRow {
-			firsts[place] = m.of(row)
+			firsts[place] = m.number(row)
 		}
 	}
 	errs := make([]error, len(parts))
