@@ -97,14 +97,10 @@ func (r *rows) plain(capacity int) bool {
 }
 
 // takePlain takes values by indices in bounds that are not null. It returns false if an index is out of bounds, or
-// the width is no power of two up to 16.
+// the width is none of the most frequent ones.
 func takePlain(r *rows, to, from []byte, width, capacity int) bool {
 	var take func(begin, end int) bool
 	switch width {
-	case 1:
-		take = takeElements[uint8](r, to, from)
-	case 2:
-		take = takeElements[uint16](r, to, from)
 	case 4:
 		take = takeElements[uint32](r, to, from)
 	case 8:

@@ -50,15 +50,11 @@ func (s *source) takeRangesOnHost(r *ranges, outValid, offsets column.Bytes, val
 	if err != nil {
 		return err
 	}
-	var at int64
-	switch {
-	case r.width == 4 && rows.plain(r.rows) && isValid.bytes == nil:
-		at, err = locate[int32](rows, r, bytes)
-	case r.width == 8 && rows.plain(r.rows) && isValid.bytes == nil:
-		at, err = locate[int64](rows, r, bytes)
-	default:
-		at, err = r.locateAny(rows, bytes, isValid)
+	locate := r.locateAny
+	if r.width == 4 && rows.plain(r.rows) && isValid.bytes == nil {
+		locate = r.locatePlain
 	}
+	at, err := locate(rows, bytes, isValid)
 	if err != nil {
 		return err
 	}
@@ -73,16 +69,15 @@ func (s *source) takeRangesOnHost(r *ranges, outValid, offsets column.Bytes, val
 	return err
 }
 
-// locate writes the positions of rows that are not null, in the result and in the input. It returns the sum of their
-// lengths.
-func locate[O int32 | int64](rows *rows, r *ranges, bytes [][]byte) (at int64, err error) {
-	results, begins, offsets := op.Elements[O](bytes[0]), op.Elements[O](bytes[1]), op.Elements[O](bytes[3])
+// locatePlain is locateAny for offsets of 32 bits and rows that are not null.
+func (r *ranges) locatePlain(rows *rows, bytes [][]byte, _ hostBits) (at int64, err error) {
+	results, begins, offsets := op.Elements[int32](bytes[0]), op.Elements[int32](bytes[1]), op.Elements[int32](bytes[3])
 	if bytes[2] != nil {
 		bitutil.SetBitsTo(bytes[2], 0, int64(r.rows), true)
 	}
 	for i := range r.rows {
 		index, ok := rows.row(uint64(i))
-		results[i] = O(at)
+		results[i] = int32(at)
 		if !ok { // out of bounds
 			setBit(bytes[2], uint64(i), false)
 			continue
@@ -91,13 +86,13 @@ func locate[O int32 | int64](rows *rows, r *ranges, bytes [][]byte) (at int64, e
 		if begin < 0 || end < begin || end > r.extent {
 			return at, unsoundError(int64(index), begin, end, r.extent)
 		}
-		begins[i] = O(begin)
+		begins[i] = int32(begin)
 		at += end - begin
 	}
 	return at, nil
 }
 
-// locateAny is locate for rows that may be null.
+// locateAny writes the positions of rows, in the result and in the input. It returns the sum of their lengths.
 func (r *ranges) locateAny(rows *rows, bytes [][]byte, isValid hostBits) (at int64, err error) {
 	for i := range uint64(r.rows) {
 		putWord(bytes[0], r.width, i, at)

@@ -22,11 +22,8 @@ func (e *evaluation) textReader(n *exprtree.Node) func(to *textRows, row, rows i
 	if isArray && e.texts[n] == nil && n.Op != exprtree.Literal {
 		data := result.Data()
 		if valid := validityOf(data); valid.uniform() && !valid.clear && len(data.Buffers()) == 3 && data.Buffers()[2] != nil {
-			switch result.DataType().ID() {
-			case arrow.STRING, arrow.BINARY:
+			if id := result.DataType().ID(); id == arrow.STRING || id == arrow.BINARY {
 				return readTexts(offsets[int32](data), data.Buffers()[2].Bytes(), e.text(n))
-			case arrow.LARGE_STRING, arrow.LARGE_BINARY:
-				return readTexts(offsets[int64](data), data.Buffers()[2].Bytes(), e.text(n))
 			}
 		}
 	}
@@ -45,9 +42,9 @@ func readEach(text func(i int) ([]byte, bool)) func(to *textRows, row, rows int)
 	}
 }
 
-// readTexts reads texts between offsets that are not null. Rows with invalid offsets are read by a function that
+// readTexts reads texts between offsets of 32 bits that are not null. Rows with invalid offsets are read by a function that
 // records the error.
-func readTexts[T int32 | int64](offsets []T, data []byte, text func(i int) ([]byte, bool)) func(to *textRows, row, rows int) {
+func readTexts(offsets []int32, data []byte, text func(i int) ([]byte, bool)) func(to *textRows, row, rows int) {
 	slow := readEach(text)
 	return func(to *textRows, row, rows int) {
 		ends := offsets[row : row+rows+1]

@@ -68,9 +68,10 @@ func (k keys) onHost() (hostKeys, error) {
 	case k.kind == keyFloat:
 		return wordKeys(0, func(row uint32) uint64 { return k.floatKey(first[k.width*int(row):]) }), nil
 	case k.width == 1:
-		return integerKeys(first), nil
+		return wordKeys(1<<7, func(row uint32) uint64 { return uint64(first[row]) }), nil
 	case k.width == 2:
-		return integerKeys(op.Elements[uint16](first)), nil
+		values := op.Elements[uint16](first)
+		return wordKeys(1<<15, func(row uint32) uint64 { return uint64(values[row]) }), nil
 	case k.width == 4:
 		return integerKeys(op.Elements[uint32](first)), nil
 	case k.width == 8:
@@ -103,7 +104,7 @@ func wordKeys(sign uint64, word func(row uint32) uint64) hostKeys {
 }
 
 // integerKeys returns keys that are integers.
-func integerKeys[T uint8 | uint16 | uint32 | uint64](values []T) hostKeys {
+func integerKeys[T uint32 | uint64](values []T) hostKeys {
 	return hostKeys{
 		sign: 1 << (8*unsafe.Sizeof(T(0)) - 1),
 		words: func(to []uint64, begin int) error {

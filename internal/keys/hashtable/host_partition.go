@@ -43,13 +43,25 @@ func resized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
+// partitionsFor returns memory for the first rows of the groups of n rows.
+func partitionsFor(n int) *partitions {
+	p := partitionPool.Get().(*partitions)
+	p.firsts = resized(p.firsts, n)
+	return p
+}
+
+// release keeps the memory for other groups.
+func (p *partitions) release() {
+	if cap(p.firsts) <= mostKept {
+		partitionPool.Put(p)
+	}
+}
+
 // findPartitions finds the groups by partitions. It returns false if rows of equal words differ.
 func (f *finder) findPartitions(ctx context.Context, n int) (ok bool, err error) {
-	p := partitionPool.Get().(*partitions)
-	if n <= mostKept {
-		defer partitionPool.Put(p)
-	}
-	p.words, p.moved, p.rows, p.firsts = resized(p.words, n), resized(p.moved, n), resized(p.rows, n), resized(p.firsts, n)
+	p := partitionsFor(n)
+	defer p.release()
+	p.words, p.moved, p.rows = resized(p.words, n), resized(p.moved, n), resized(p.rows, n)
 	firstNull, err := f.divide(ctx, p, n)
 	if err != nil {
 		return false, err

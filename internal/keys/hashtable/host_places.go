@@ -106,58 +106,45 @@ func (f *finder) fillPlaces(p *placePart, r placeRange, from, end int) {
 	}
 }
 
-// numberPlaces marks the first rows, and writes the numbers of places.
+// numberPlaces marks the first rows, and writes the numbers of rows.
 func (f *finder) numberPlaces(ctx context.Context, parts []placePart, r placeRange, n int) error {
-	firsts, firstNull, err := parts[0].firsts, uint32(noRow), error(nil)
+	places, firstNull, err := parts[0].firsts, uint32(noRow), error(nil)
 	for i := range parts {
 		firstNull, err = min(firstNull, parts[i].firstNull), errors.Join(err, parts[i].err)
 		for place, row := range parts[i].firsts {
-			firsts[place] = min(firsts[place], row)
+			places[place] = min(places[place], row)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	m := newNumbering(n)
-	for _, row := range firsts {
-		if row != noRow {
-			m.firsts[row/64] |= 1 << (row % 64)
-		}
-	}
-	null := f.markNull(&m, firstNull)
-	m.write(f.marks)
-	if len(f.codes) == 0 {
-		return nil
-	}
-	for place, row := range firsts {
-		if row != noRow {
-			firsts[place] = m.number(row)
-		}
-	}
+	p := partitionsFor(n)
+	defer p.release()
 	errs := make([]error, len(parts))
 	if err := parallel.Run(ctx, n, len(parts), func(i, begin, end int) {
-		errs[i] = f.writePlaces(firsts, r, null, firstNull != noRow, begin, end)
+		errs[i] = f.writePlaces(p.firsts[:end], places, r, firstNull != noRow, begin)
 	}); err != nil {
 		return err
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return f.number(ctx, p.firsts, firstNull)
 }
 
-// writePlaces writes the numbers of rows.
-func (f *finder) writePlaces(numbers []uint32, r placeRange, null uint32, nullable bool, from, end int) error {
+// writePlaces writes the first row of each row's group, from a row on.
+func (f *finder) writePlaces(firsts, places []uint32, r placeRange, nullable bool, from int) error {
 	var block [hostBlock]uint64
-	for begin := from; begin < end; begin += hostBlock {
-		words := block[:min(hostBlock, end-begin)]
+	for begin := from; begin < len(firsts); begin += hostBlock {
+		words := block[:min(hostBlock, len(firsts)-begin)]
 		if err := f.load(words, begin); err != nil {
 			return err
 		}
-		codes := f.codes[begin : begin+len(words)]
+		to := firsts[begin : begin+len(words)]
 		for i, word := range words {
-			if nullable && f.isNull(begin+i, word) {
-				codes[i] = null
-				continue
+			if to[i] = noRow; !nullable || !f.isNull(begin+i, word) {
+				to[i] = places[word^f.sign-r.least]
 			}
-			codes[i] = numbers[word^f.sign-r.least]
 		}
 	}
 	return nil
