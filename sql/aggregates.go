@@ -204,7 +204,10 @@ func average(t *translation, at *tree.Call, list []value) value {
 	if !isNumber(v.dataType) {
 		t.fail(at, "avg of %s is not possible, expected numbers", typeName(v.dataType))
 	}
-	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Mean() }, t.double(at, v))
+	if !arrow.IsInteger(v.dataType.ID()) { // the mean of integers is a double, of their exact sum
+		v = t.double(at, v)
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Mean() }, v)
 }
 
 // quantile is the value below which a fraction of the values lie, interpolated.

@@ -87,7 +87,7 @@ func (r *groupFinder) find(s *strategy) error {
 
 // findNumbers numbers the groups of the rows.
 func (r *groupFinder) findNumbers() (err error) {
-	r.groups, err = findGroups(&r.call, r.rows, len(r.names), r.options, r.spans, r.shares)
+	r.groups, err = findGroups(&r.call, r.rows, len(r.names), len(r.names), r.options, r.spans, r.shares)
 	return err
 }
 

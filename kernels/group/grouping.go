@@ -96,8 +96,9 @@ func isList(l layout.Layout) bool {
 }
 
 // findGroups finds the groups of rows by their first columns, the keys. If every row is a group and shares is set,
-// the keys of the groups have the memory of the rows. The caller releases the groups.
-func findGroups(call *op.Call, rows *buffer.Buffer, keys int, options ByOptions, spans map[*column.Column]span, shares bool) (*grouping, error) {
+// the keys of the groups have the memory of the rows. The groups have the first ones of the keys, gathered of them.
+// The caller releases the groups.
+func findGroups(call *op.Call, rows *buffer.Buffer, keys, gathered int, options ByOptions, spans map[*column.Column]span, shares bool) (*grouping, error) {
 	f := numberer{call: call, waits: options.MaxGroups == 0, spans: spans}
 	columns := make([]*column.Column, keys)
 	for i := range columns {
@@ -108,7 +109,7 @@ func findGroups(call *op.Call, rows *buffer.Buffer, keys int, options ByOptions,
 		return nil, errors.Join(err, f.owned.Release())
 	}
 	g := &grouping{numbers: groups.Numbers(), owned: release.Stack{groups}}
-	err = errors.Join(f.owned.Release(), g.gather(call, groups, rows, keys, options, shares))
+	err = errors.Join(f.owned.Release(), g.gather(call, groups, rows, gathered, options, shares))
 	if err != nil {
 		return nil, errors.Join(err, g.Release())
 	}

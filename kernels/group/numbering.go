@@ -1,7 +1,6 @@
 package group
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -15,7 +14,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/keys/hashtable"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/op/parallel"
 	"github.com/gpuframe/gpuframe/kernels/order"
 )
 
@@ -57,6 +55,9 @@ func (f *numberer) groups(columns []*column.Column) (numbered, error) {
 	}
 	if f.packs(flat[0].Len()) {
 		return f.pack(flat)
+	}
+	if f.call.OnHost() {
+		return f.groupsOnHost(flat)
 	}
 	var all rowNumbers
 	for i, c := range flat {
@@ -188,9 +189,6 @@ func (f *numberer) word(c *column.Column) (rowNumbers, error) {
 	if class := l.Stored(); !op.Nullable(c) && l.Width <= 4 && (class == layout.Signed || class == layout.Unsigned) {
 		s, err := sourceOf(f.call, c)
 		w := rowNumbers{source: s}
-		if err == nil && f.call.OnHost() {
-			err = w.measure(f.call.Context(), c)
-		}
 		return w, err
 	}
 	groups, err := f.find(c)
@@ -198,28 +196,6 @@ func (f *numberer) word(c *column.Column) (rowNumbers, error) {
 		return rowNumbers{}, err
 	}
 	return f.numbersOf(groups)
-}
-
-// measure finds the range of integers on the host.
-func (w *rowNumbers) measure(ctx context.Context, c *column.Column) error {
-	n, _, err := c.Extent(ctx)
-	if err != nil || n == 0 {
-		return err
-	}
-	values, err := w.host()
-	if err != nil {
-		return err
-	}
-	least, greatest, block := int64(math.MaxInt64), int64(math.MinInt64), [blockRows]uint64{}
-	for begin := 0; begin < n; begin += blockRows {
-		chunk := block[:min(blockRows, n-begin)]
-		values.integers(chunk, begin)
-		for _, x := range chunk {
-			least, greatest = min(least, int64(x)), max(greatest, int64(x))
-		}
-	}
-	w.least, w.bound = uint64(least), uint64(greatest-least)+1
-	return nil
 }
 
 // numbersOf returns the numbers of groups, which it owns from then on.
@@ -261,7 +237,7 @@ func (f *numberer) pair(model *column.Column, high, low rowNumbers, nullable *co
 	}
 	pairs.column, err = newColumn(f.call, result, func(out op.Buffers) error {
 		if f.call.OnHost() {
-			return pairOnHost(f.call.Context(), out, high, low, mask, factor, rows)
+			return pairOnHost(f.call.Context(), out, high, low, mask, factor, pairs.bound > 0, rows)
 		}
 		return pairOnDevice(f.call, out, high.source, low.source, mask, factor, counted, rows)
 	})
@@ -273,33 +249,4 @@ func (f *numberer) pair(model *column.Column, high, low rowNumbers, nullable *co
 		pairs.source, err = sourceOf(f.call, pairs.column)
 	}
 	return pairs, err
-}
-
-func pairOnHost(ctx context.Context, out op.Buffers, high, low rowNumbers, mask source, factor uint64, rows int) error {
-	to, err := out.Host()
-	if err != nil {
-		return err
-	}
-	a, aErr := high.host()
-	b, bErr := low.host()
-	m, mErr := mask.host()
-	if err := errors.Join(aErr, bErr, mErr); err != nil {
-		return err
-	}
-	pairs := op.Elements[uint64](to.Values)
-	return parallel.Run(ctx, rows, parallel.Parts(rows), func(_, from, end int) {
-		var block [blockRows]uint64
-		for begin := from; begin < end; begin += blockRows {
-			chunk := pairs[begin:min(begin+blockRows, end)]
-			x := block[:len(chunk)]
-			a.integers(x, begin)
-			b.integers(chunk, begin)
-			for i := range chunk {
-				chunk[i] = (x[i]-high.least)*factor + (chunk[i]-low.least)&(1<<32-1)
-				if !m.isValid(begin + i) {
-					chunk[i] = 1<<64 - 1
-				}
-			}
-		}
-	})
 }

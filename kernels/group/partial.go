@@ -378,7 +378,7 @@ func (r *groupFinder) prepareMerge(ctx context.Context, all *buffer.Buffer, list
 	if err := r.exact(); err != nil {
 		return err
 	}
-	if r.groups, err = findGroups(&r.call, r.rows, keys, r.options, nil, false); err == nil {
+	if r.groups, err = findGroups(&r.call, r.rows, keys, keys, r.options, nil, false); err == nil {
 		r.owned.Add(r.groups)
 	}
 	return err

@@ -224,7 +224,11 @@ func (m *members) sortedColumn(number int, key ...order.Key) (*buffer.Buffer, er
 
 // distinct counts the distinct values of each group.
 func (m *members) distinct() (*column.Column, error) {
-	pairs, err := m.subgroups()
+	gathered := m.rows.NumColumns()
+	if m.aggregation.call.OnHost() {
+		gathered = 1 // the number of the group is enough
+	}
+	pairs, err := m.subgroups(gathered)
 	if err != nil {
 		return nil, err
 	}
@@ -237,9 +241,10 @@ func (m *members) distinct() (*column.Column, error) {
 	return column.New(data)
 }
 
-// subgroups groups the members by group and value.
-func (m *members) subgroups() (*grouping, error) {
-	pairs, err := findGroups(&m.aggregation.call, m.rows, 2+len(m.o.others), ByOptions{}, nil, true)
+// subgroups groups the members by group and value. The groups have the first columns of their keys, at least one.
+func (m *members) subgroups(gathered int) (*grouping, error) {
+	keys := 2 + len(m.o.others)
+	pairs, err := findGroups(&m.aggregation.call, m.rows, keys, min(gathered, keys), ByOptions{}, nil, true)
 	if err == nil {
 		m.owned.Add(pairs)
 	}
@@ -248,7 +253,7 @@ func (m *members) subgroups() (*grouping, error) {
 
 // mode returns the first of the most frequent values of each group.
 func (m *members) mode() (*column.Column, error) {
-	pairs, err := m.subgroups()
+	pairs, err := m.subgroups(2 + len(m.o.others))
 	if err != nil {
 		return nil, err
 	}

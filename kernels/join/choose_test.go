@@ -33,8 +33,8 @@ func TestChooseFinder(t *testing.T) {
 		{"as many places as rows", func(f *facts) { f.places = 1 << 20 }, choices.KnownPlaces},
 		{"the most places", func(f *facts) { f.places = 2 << 20 }, choices.KnownPlaces},
 		{"more places", func(f *facts) { f.places = 2<<20 + 1 }, choices.HashTable},
-		{"the most places of the host", func(f *facts) { f.onHost, f.places = true, 4<<20 }, choices.KnownPlaces},
-		{"more places of the host", func(f *facts) { f.onHost, f.places = true, 4<<20+1 }, choices.HashTable},
+		{"the most places of the host", func(f *facts) { f.onHost, f.places = true, 8<<20 }, choices.KnownPlaces},
+		{"more places of the host", func(f *facts) { f.onHost, f.places = true, 8<<20+1 }, choices.HashTable},
 		{"the most places of all tables", func(f *facts) { f.build, f.places = mostBuilt, 1<<32-2 }, choices.KnownPlaces},
 		{"more places than a table has", func(f *facts) { f.build, f.places = mostBuilt, 1<<32-1 }, choices.HashTable},
 

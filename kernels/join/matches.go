@@ -162,25 +162,3 @@ func (t *table) probeOnDevice(c *call, w *words, m *matches) error {
 	}
 	return c.launch("table", "probe_rows"+w.width(), w.rows, m.first, m.count, argument, w.argument(), kernelset.Flag(!t.decided))
 }
-
-func (from *table) probeOnHost(c *call, probed *words, m *matches) error {
-	t, tableErr := from.host()
-	w, wordsErr := probed.host()
-	first, firstErr := m.first.Host()
-	count, countErr := m.count.Host()
-	if err := errors.Join(tableErr, wordsErr, firstErr, countErr); err != nil {
-		return err
-	}
-	return c.each(w.Rows, func(begin, end int) {
-		for row := begin; row < end; row++ {
-			value := uint64(empty)
-			if w.IsValid(row) {
-				value = t.value(w.word(row))
-			}
-			first[row] = uint32(value)
-			if len(count) > 0 {
-				count[row] = uint32(value>>32) - uint32(value)
-			}
-		}
-	})
-}

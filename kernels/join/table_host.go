@@ -45,12 +45,15 @@ func (t *table) host() (h hostTable, err error) {
 	return h, err
 }
 
+// hash returns the hash of a word: the halves of a product of 128 bits with a secret factor.
+func (t *hostTable) hash(word uint64) uint64 {
+	high, low := bits.Mul64(word^t.seed, t.factor)
+	return high ^ low
+}
+
 // home returns the first slot for a word.
 func (t *hostTable) home(word uint64) uint64 {
-	word = (word ^ t.seed) * t.factor
-	word = (word ^ word>>33) * 0xff51afd7ed558ccd
-	word = (word ^ word>>33) * 0xc4ceb9fe1a85ec53
-	slot, _ := bits.Mul64(word^word>>33, t.size)
+	slot, _ := bits.Mul64(t.hash(word), t.size)
 	return slot
 }
 
@@ -75,39 +78,16 @@ func (t *hostTable) insert(word, row uint64) (slot uint64, again bool) {
 	}
 	for slot = t.home(word); ; slot = t.after(slot) {
 		key := &t.slots[2*slot]
-		if atomic.LoadUint64(key) == empty && atomic.CompareAndSwapUint64(key, empty, word) {
-			t.slots[2*slot+1] = row
-			return slot, false
+		known := atomic.LoadUint64(key)
+		if known == empty {
+			if atomic.CompareAndSwapUint64(key, empty, word) {
+				t.slots[2*slot+1] = row
+				return slot, false
+			}
+			known = atomic.LoadUint64(key)
 		}
-		if atomic.LoadUint64(key) == word {
+		if known == word {
 			return slot, true
-		}
-	}
-}
-
-// value returns the row or the span of a word, or empty.
-func (t *hostTable) value(word uint64) uint64 {
-	if t.rowsOf != nil {
-		switch place := t.place(word); {
-		case place >= uint64(len(t.rowsOf)):
-			return empty
-		case !t.distinct:
-			return t.spanOf[place]
-		case t.rowsOf[place] == noRow:
-			return empty
-		default:
-			return uint64(t.rowsOf[place])
-		}
-	}
-	if word == empty {
-		return t.slots[2*t.size+1]
-	}
-	for slot := t.home(word); ; slot = t.after(slot) {
-		switch t.slots[2*slot] {
-		case word:
-			return t.slots[2*slot+1]
-		case empty:
-			return empty
 		}
 	}
 }

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"context"
+	bitcount "math/bits"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
@@ -77,10 +78,14 @@ func keptNumbers(mask *column.Column, rows int) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	var numbers []int64
-	for i := range uint64(rows) {
-		if set.set(i) && valid.set(i) {
-			numbers = append(numbers, int64(i))
+	count := 0
+	for at := 0; at < rows; at += 64 {
+		count += bitcount.OnesCount64(set.word(at, rows) & valid.word(at, rows))
+	}
+	numbers := make([]int64, 0, count)
+	for at := 0; at < rows; at += 64 {
+		for word := set.word(at, rows) & valid.word(at, rows); word != 0; word &= word - 1 {
+			numbers = append(numbers, int64(at+bitcount.TrailingZeros64(word)))
 		}
 	}
 	return numbers, nil

@@ -1,13 +1,17 @@
 package selection
 
 import (
+	"context"
 	"encoding/binary"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/driver/hostword"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/parallel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -87,6 +91,55 @@ func (r *rows) row(i uint64) (index uint64, ok bool) {
 	return 0, false
 }
 
+// plain reports whether all rows of a capacity have indices that are not null.
+func (r *rows) plain(capacity int) bool {
+	return r.order != ruled && r.valid == nil && r.n >= uint64(capacity)
+}
+
+// takePlain takes values by indices in bounds that are not null. It returns false if an index is out of bounds, or
+// the width is none of the most frequent ones.
+func takePlain(r *rows, to, from []byte, width, capacity int) bool {
+	var take func(begin, end int) bool
+	switch width {
+	case 4:
+		take = takeElements[uint32](r, to, from)
+	case 8:
+		take = takeElements[uint64](r, to, from)
+	case 16:
+		take = takeElements[[2]uint64](r, to, from)
+	default:
+		return false
+	}
+	var failed atomic.Bool
+	_ = parallel.Run(context.Background(), capacity, parallel.Parts(capacity), func(_, begin, end int) {
+		if !take(begin, end) {
+			failed.Store(true)
+		}
+	})
+	return !failed.Load()
+}
+
+func takeElements[T any](r *rows, to, from []byte) func(begin, end int) bool {
+	results, values := op.Elements[T](to), op.Elements[T](from)
+	if r.order == listed32 {
+		return takeListed(results, values, op.Elements[uint32](r.indices), r.limit)
+	}
+	return takeListed(results, values, op.Elements[uint64](r.indices), r.limit)
+}
+
+func takeListed[T any, I uint32 | uint64](results, values []T, indices []I, limit uint64) func(begin, end int) bool {
+	values = values[:min(uint64(len(values)), limit)]
+	return func(begin, end int) bool {
+		for i, index := range indices[begin:end] {
+			if uint64(index) >= uint64(len(values)) {
+				return false
+			}
+			results[begin+i] = values[index]
+		}
+		return true
+	}
+}
+
 // hostBits is a bitmap that the host reads.
 type hostBits struct {
 	bytes []byte
@@ -99,6 +152,23 @@ func (b bits) onHost() (hostBits, error) {
 }
 
 func (b hostBits) set(i uint64) bool { return b.bytes == nil || bitutil.BitIsSet(b.bytes, b.at+int(i)) }
+
+// word returns the bits of 64 rows from a row on. Those of rows from an end on are 0.
+func (b hostBits) word(row, end int) uint64 {
+	within := ^uint64(0)
+	if rest := end - row; rest < 64 {
+		within = 1<<max(rest, 0) - 1
+	}
+	if b.bytes == nil {
+		return within
+	}
+	at := b.at + row
+	rest := b.bytes[at/8:]
+	if len(rest) < 9 {
+		rest = append(make([]byte, 0, 9), rest...)[:9]
+	}
+	return (binary.LittleEndian.Uint64(rest)>>(at%8) | uint64(rest[8])<<(64-at%8)) & within
+}
 
 // hostBytes returns the host memory of several buffers.
 func hostBytes(buffers ...column.Bytes) ([][]byte, error) {
@@ -130,6 +200,12 @@ func (s *source) takeFixedOnHost(out, outValid, values column.Bytes, valid bits,
 	isValid, err := valid.onHost()
 	if err != nil {
 		return err
+	}
+	if r.plain(s.capacity) && isValid.bytes == nil && takePlain(r, bytes[0], bytes[2], width, s.capacity) {
+		if bytes[1] != nil {
+			bitutil.SetBitsTo(bytes[1], 0, int64(s.capacity), true)
+		}
+		return nil
 	}
 	var filled [8]byte
 	binary.LittleEndian.PutUint64(filled[:], filling)

@@ -1,11 +1,16 @@
 package selection
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"sort"
 
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/parallel"
 )
 
 // wordAt reads integer number i of an array of integers of 2, 4 or 8 bytes.
@@ -45,21 +50,13 @@ func (s *source) takeRangesOnHost(r *ranges, outValid, offsets column.Bytes, val
 	if err != nil {
 		return err
 	}
-	at := int64(0)
-	for i := range uint64(r.rows) {
-		putWord(bytes[0], r.width, i, at)
-		index, ok := rows.row(i)
-		ok = ok && isValid.set(index)
-		setBit(bytes[2], i, ok)
-		if !ok {
-			continue
-		}
-		begin, end := wordAt(bytes[3], r.width, index), wordAt(bytes[3], r.width, index+1)
-		if begin < 0 || end < begin || end > r.extent {
-			return unsoundError(int64(index), begin, end, r.extent)
-		}
-		putWord(bytes[1], r.width, i, begin)
-		at += end - begin
+	locate := r.locateAny
+	if r.width == 4 && rows.plain(r.rows) && isValid.bytes == nil {
+		locate = r.locatePlain
+	}
+	at, err := locate(rows, bytes, isValid)
+	if err != nil {
+		return err
 	}
 	if at > r.most && s.once {
 		return r.tooLong(at)
@@ -70,6 +67,49 @@ func (s *source) takeRangesOnHost(r *ranges, outValid, offsets column.Bytes, val
 		total[0] = at
 	}
 	return err
+}
+
+// locatePlain is locateAny for offsets of 32 bits and rows that are not null.
+func (r *ranges) locatePlain(rows *rows, bytes [][]byte, _ hostBits) (at int64, err error) {
+	results, begins, offsets := op.Elements[int32](bytes[0]), op.Elements[int32](bytes[1]), op.Elements[int32](bytes[3])
+	if bytes[2] != nil {
+		bitutil.SetBitsTo(bytes[2], 0, int64(r.rows), true)
+	}
+	for i := range r.rows {
+		index, ok := rows.row(uint64(i))
+		results[i] = int32(at)
+		if !ok { // out of bounds
+			setBit(bytes[2], uint64(i), false)
+			continue
+		}
+		begin, end := int64(offsets[index]), int64(offsets[index+1])
+		if begin < 0 || end < begin || end > r.extent {
+			return at, unsoundError(int64(index), begin, end, r.extent)
+		}
+		begins[i] = int32(begin)
+		at += end - begin
+	}
+	return at, nil
+}
+
+// locateAny writes the positions of rows, in the result and in the input. It returns the sum of their lengths.
+func (r *ranges) locateAny(rows *rows, bytes [][]byte, isValid hostBits) (at int64, err error) {
+	for i := range uint64(r.rows) {
+		putWord(bytes[0], r.width, i, at)
+		index, ok := rows.row(i)
+		ok = ok && isValid.set(index)
+		setBit(bytes[2], i, ok)
+		if !ok {
+			continue
+		}
+		begin, end := wordAt(bytes[3], r.width, index), wordAt(bytes[3], r.width, index+1)
+		if begin < 0 || end < begin || end > r.extent {
+			return at, unsoundError(int64(index), begin, end, r.extent)
+		}
+		putWord(bytes[1], r.width, i, begin)
+		at += end - begin
+	}
+	return at, nil
 }
 
 // tooLong returns the error for rows with more bytes or elements than the input has, although no row
@@ -84,13 +124,25 @@ func (r ranges) copyOnHost(out, data column.Bytes) error {
 	if err != nil {
 		return err
 	}
-	for i := range uint64(r.rows) {
-		begin, end := wordAt(bytes[0], r.width, i), wordAt(bytes[0], r.width, i+1)
-		if end > begin {
-			copy(bytes[2][begin:end], bytes[3][wordAt(bytes[1], r.width, i):])
+	copyRows := func(from, rows int) {
+		for i := uint64(from); i < uint64(rows); i++ {
+			begin, end := wordAt(bytes[0], r.width, i), wordAt(bytes[0], r.width, i+1)
+			if end > begin {
+				copy(bytes[2][begin:end], bytes[3][wordAt(bytes[1], r.width, i):])
+			}
 		}
 	}
-	return nil
+	if r.width == 4 {
+		ends, begins := op.Elements[int32](bytes[0]), op.Elements[int32](bytes[1])
+		copyRows = func(from, rows int) {
+			for i := from; i < rows; i++ {
+				if begin, end := ends[i], ends[i+1]; end > begin {
+					copy(bytes[2][begin:end], bytes[3][begins[i]:])
+				}
+			}
+		}
+	}
+	return parallel.Run(context.Background(), r.rows, parallel.Parts(r.rows), func(_, begin, end int) { copyRows(begin, end) })
 }
 
 // expandOnHost writes the indices of the elements of lists.

@@ -122,8 +122,8 @@ func (s *settings) compare(ctx context.Context, g *data.Generator, folder string
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	fmt.Printf("# %s; scale factor %v, seed %d\n", sides, s.Scale, s.Seed)
-	fmt.Printf("%2s  %-34s %12s %12s %9s %12s %8s\n", "", "", "gpuframe ms", "DuckDB ms", "ratio", "peak MiB", "rows")
-	var ours, theirs time.Duration
+	fmt.Printf("%2s  %-34s %12s %12s %9s %14s %12s %9s %12s %8s\n", "", "", "gpuframe ms", "DuckDB ms", "ratio", "processors ms", "DuckDB", "ratio", "peak MiB", "rows")
+	var all times
 	var failures []error
 	for _, q := range s.Chosen() {
 		measured, other, err := s.compareQuery(ctx, db, p, q)
@@ -132,34 +132,47 @@ func (s *settings) compare(ctx context.Context, g *data.Generator, folder string
 			fmt.Printf("%2d  %-34s FAILED %v\n", q.Number, q.Name, err)
 			continue
 		}
-		ours, theirs = ours+measured.Best, theirs+other
-		fmt.Printf("%2d  %-34s %12.2f %12.2f %8.2f× %12.1f %8d\n", q.Number, q.Name, session.Milliseconds(measured.Best), session.Milliseconds(other),
-			float64(other)/float64(measured.Best), float64(measured.Peak)/(1<<20), measured.Rows)
+		t := times{measured.Best, other.Best, measured.Processor, other.Processor}
+		for i := range all {
+			all[i] += t[i]
+		}
+		fmt.Printf("%2d  %-34s %v %12.1f %8d\n", q.Number, q.Name, t, float64(measured.Peak)/(1<<20), measured.Rows)
 	}
-	fmt.Printf("    %-34s %12.2f %12.2f %8.2f×\n", "all", session.Milliseconds(ours), session.Milliseconds(theirs), float64(theirs)/float64(max(ours, 1)))
+	fmt.Printf("    %-34s %v\n", "all", all)
 	return errors.Join(failures...)
 }
 
+// times are gpuframe's time of the clock and DuckDB's, and then the processor times.
+type times [4]time.Duration
+
+// String formats both pairs with their ratios, DuckDB's time divided by gpuframe's: above 1 gpuframe is faster.
+func (t times) String() string {
+	pair := func(ours, theirs time.Duration) string {
+		return fmt.Sprintf("%12.2f %12.2f %8.2f×", session.Milliseconds(ours), session.Milliseconds(theirs), float64(theirs)/float64(max(ours, 1)))
+	}
+	return pair(t[0], t[1]) + "   " + pair(t[2], t[3])
+}
+
 // compareQuery compares the answers to a query and measures both.
-func (s *settings) compareQuery(ctx context.Context, db *session.Session, p *duckdb.Peer, q queries.Query) (measured session.Measurement, other time.Duration, err error) {
+func (s *settings) compareQuery(ctx context.Context, db *session.Session, p *duckdb.Peer, q queries.Query) (measured, other session.Measurement, err error) {
 	text, err := q.SQL(s.Scale)
 	if err != nil {
-		return measured, 0, err
+		return measured, other, err
 	}
 	want, err := p.Answer(text)
 	if err != nil {
-		return measured, 0, fmt.Errorf("DuckDB: %w", err)
+		return measured, other, fmt.Errorf("DuckDB: %w", err)
 	}
 	got, err := db.Answer(ctx, q)
 	if err != nil {
-		return measured, 0, err
+		return measured, other, err
 	}
 	if difference := got.Difference(want, q.Order); difference != "" {
-		return measured, 0, errors.New(difference)
+		return measured, other, errors.New(difference)
 	}
 	if measured, err = db.Measure(ctx, q, s.Rounds); err != nil {
-		return measured, 0, err
+		return measured, other, err
 	}
-	other, _, err = p.Measure(text, s.Rounds)
+	other.Best, other.Processor, err = p.Measure(text, s.Rounds)
 	return measured, other, err
 }

@@ -13,8 +13,9 @@ import (
 )
 
 // blockRows is the number of rows that a loop computes between two checks of the
-// context. It is a multiple of 64, and three operands of 8 bytes take 48 KiB.
-const blockRows = 2048
+// context. It is a multiple of 64, and three operands of 8 bytes take 12 KiB. Literals take memory for a block, in
+// each part of the rows.
+const blockRows = 512
 
 // operand is the input of a loop: a column of fixed width, or a literal.
 type operand struct {

@@ -77,6 +77,12 @@ func (e *evaluation) compareBools(n *exprtree.Node) arrow.Array {
 }
 
 func (e *evaluation) compareStrings(n *exprtree.Node) arrow.Array {
+	if literal := n.Arguments[1]; literal.Op == exprtree.Literal && literal.Value != nil {
+		wanted := []byte(literal.Value.(string))
+		if holds := holdsWith(n.Op, wanted); holds != nil {
+			return e.compareLiteral(n, wanted, holds)
+		}
+	}
 	x, y := e.text(n.Arguments[0]), e.text(n.Arguments[1])
 	holds := map[exprtree.Op]func(x, y []byte) bool{
 		exprtree.Equal:        bytes.Equal,
@@ -96,6 +102,45 @@ func (e *evaluation) compareStrings(n *exprtree.Node) arrow.Array {
 		right, ok := y(i)
 		return ok && holds(left, right), ok
 	})
+}
+
+// compareLiteral compares texts with a literal.
+func (e *evaluation) compareLiteral(n *exprtree.Node, literal []byte, holds func(rows *textRows) uint64) arrow.Array {
+	x := n.Arguments[0]
+	equal := e.equalsLiteral(x, literal)
+	if equal == nil || n.Op != exprtree.Equal && n.Op != exprtree.NotEqual {
+		return e.buildTruths(x, holds)
+	}
+	flip := uint64(0)
+	if n.Op == exprtree.NotEqual {
+		flip = ^flip
+	}
+	read := e.textReader(x)
+	return e.bools(func(row int) (truths, valid uint64) {
+		rows := min(64, e.rows-row)
+		if truths, ok := equal(row, rows); ok {
+			return truths ^ flip, ^uint64(0)
+		}
+		var texts textRows // records the offsets that are invalid
+		read(&texts, row, rows)
+		return holds(&texts), texts.valid
+	})
+}
+
+// holdsWith returns a comparison of texts with a literal, or nil for other operations.
+func holdsWith(op exprtree.Op, literal []byte) func(rows *textRows) uint64 {
+	switch op {
+	case exprtree.Equal:
+		return equalTexts(literal)
+	case exprtree.NotEqual:
+		equal := equalTexts(literal)
+		return func(rows *textRows) uint64 { return ^equal(rows) }
+	case exprtree.StartsWith:
+		return eachText(func(text []byte) bool { return bytes.HasPrefix(text, literal) })
+	case exprtree.EndsWith:
+		return eachText(func(text []byte) bool { return bytes.HasSuffix(text, literal) })
+	}
+	return nil
 }
 
 func (e *evaluation) isNaN(n *exprtree.Node) arrow.Array {

@@ -1,6 +1,7 @@
 package hosteval
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -25,27 +26,41 @@ func (d decimal) magnitude() magnitude {
 	return m
 }
 
-// shortDigits is the number of digits that every value of 64 bits fits into.
-const shortDigits = 19
+// decimalRange is the decimals of a precision.
+type decimalRange struct {
+	limit magnitude
+	// half is the greatest of them, or the greatest integer of 64 bits.
+	half uint64
+}
+
+func rangeOf(t arrow.DataType) decimalRange {
+	r := decimalRange{limit: powers[t.(*arrow.Decimal128Type).Precision], half: math.MaxInt64}
+	if r.limit.high == 0 && r.limit.low <= math.MaxInt64 {
+		r.half = r.limit.low - 1
+	}
+	return r
+}
+
+// has reports whether a decimal is in the range. Almost all values fit into 64 bits, so that is looked at first.
+func (r *decimalRange) has(d decimal) bool {
+	return d.isShort() && d.low+r.half <= 2*r.half || d.magnitude().less(r.limit)
+}
 
 // decimalLoop returns the loop of an operation on two decimals, or nil. Results with too many
-// digits for the type are null. Almost all values fit into 64 bits, so that is looked at first.
+// digits for the type are null.
 func decimalLoop(op exprtree.Op, t arrow.DataType) checkedBinaryLoop {
-	limit := powers[t.(*arrow.Decimal128Type).Precision]
-	short := t.(*arrow.Decimal128Type).Precision >= shortDigits
-	fits := func(d decimal) bool { return d.magnitude().less(limit) }
+	fit := rangeOf(t)
 	switch op {
 	case exprtree.Add:
 		return checkedBinary(func(to, x, y []decimal) (valid uint64) {
 			x, y = x[:len(to)], y[:len(to)]
 			for i := range to {
-				low, carry := bits.Add64(x[i].low, y[i].low, 0)
-				high, _ := bits.Add64(x[i].high, y[i].high, carry)
+				a, b := x[i], y[i]
+				low, carry := bits.Add64(a.low, b.low, 0)
+				high, _ := bits.Add64(a.high, b.high, carry)
 				to[i] = decimal{low, high}
-				overflow := ^(x[i].high ^ y[i].high) & (x[i].high ^ high)
-				if int64(overflow) >= 0 && (short && to[i].isShort() || fits(to[i])) {
-					valid |= 1 << i
-				}
+				overflow := ^(a.high ^ b.high) & (a.high ^ high)
+				valid |= uint64(bit(int64(overflow) >= 0 && fit.has(decimal{low, high}))) << i
 			}
 			return valid
 		})
@@ -53,13 +68,12 @@ func decimalLoop(op exprtree.Op, t arrow.DataType) checkedBinaryLoop {
 		return checkedBinary(func(to, x, y []decimal) (valid uint64) {
 			x, y = x[:len(to)], y[:len(to)]
 			for i := range to {
-				low, borrow := bits.Sub64(x[i].low, y[i].low, 0)
-				high, _ := bits.Sub64(x[i].high, y[i].high, borrow)
+				a, b := x[i], y[i]
+				low, borrow := bits.Sub64(a.low, b.low, 0)
+				high, _ := bits.Sub64(a.high, b.high, borrow)
 				to[i] = decimal{low, high}
-				overflow := (x[i].high ^ y[i].high) & (x[i].high ^ high)
-				if int64(overflow) >= 0 && (short && to[i].isShort() || fits(to[i])) {
-					valid |= 1 << i
-				}
+				overflow := (a.high ^ b.high) & (a.high ^ high)
+				valid |= uint64(bit(int64(overflow) >= 0 && fit.has(decimal{low, high}))) << i
 			}
 			return valid
 		})
@@ -71,21 +85,21 @@ func decimalLoop(op exprtree.Op, t arrow.DataType) checkedBinaryLoop {
 
 // decimalMultiplication returns the loop of products.
 func decimalMultiplication(t arrow.DataType) func(to, x, y []decimal) (valid uint64) {
-	limit := powers[t.(*arrow.Decimal128Type).Precision]
-	short := t.(*arrow.Decimal128Type).Precision >= shortDigits
+	fit := rangeOf(t)
 	return func(to, x, y []decimal) (valid uint64) {
 		x, y = x[:len(to)], y[:len(to)]
 		for i := range to {
-			fine := true
-			if x[i].isShort() && y[i].isShort() {
-				high, low := bits.Mul64(x[i].low, y[i].low)
-				to[i] = decimal{low, high - x[i].high&y[i].low - y[i].high&x[i].low}
-			} else {
-				to[i], fine = x[i].times(y[i])
+			a, b := x[i], y[i]
+			if a.isShort() && b.isShort() {
+				high, low := bits.Mul64(a.low, b.low)
+				product := decimal{low, high - a.high&b.low - b.high&a.low}
+				to[i] = product
+				valid |= uint64(bit(fit.has(product))) << i
+				continue
 			}
-			if fine && (short && to[i].isShort() || to[i].magnitude().less(limit)) {
-				valid |= 1 << i
-			}
+			product, fine := a.times(b)
+			to[i] = product
+			valid |= uint64(bit(fine && fit.has(product))) << i
 		}
 		return valid
 	}

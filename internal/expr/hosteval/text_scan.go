@@ -3,6 +3,7 @@ package hosteval
 import (
 	"bytes"
 	endian "encoding/binary"
+	"math/bits"
 	"slices"
 	"sort"
 	"unicode"
@@ -28,13 +29,14 @@ func (e *evaluation) textScan(n *exprtree.Node) arrow.Array {
 		return e.parse(n)
 	case exprtree.Like:
 		units := unitsOf(n.Arguments[1].Value.(string))
-		x := e.text(n.Arguments[0])
-		return buildBools(e, func(i int) (bool, bool) {
-			text, ok := x(i)
-			return ok && like(text, units), ok
-		})
+		return e.buildTruths(n.Arguments[0], eachText(func(text []byte) bool { return like(text, units) }))
 	case exprtree.Seek:
-		wanted, x, from := []byte(n.Arguments[1].Value.(string)), e.text(n.Arguments[0]), laneOf[int64](e, n.Arguments[2])
+		wanted := []byte(n.Arguments[1].Value.(string))
+		if start := n.Arguments[2]; start.Op == exprtree.Literal && start.Value != nil && n.Kind() == exprtree.Int64 {
+			at := signed(start.Value)
+			return e.buildText(n, eachMeasure(func(text []byte) int { return int(seek(text, wanted, at)) }))
+		}
+		x, from := e.text(n.Arguments[0]), laneOf[int64](e, n.Arguments[2])
 		return build(e, n.Type, func(i int) (int64, bool) {
 			text, ok := x(i)
 			if !ok || !from.ok(i) {
@@ -62,11 +64,7 @@ func (e *evaluation) textScan(n *exprtree.Node) arrow.Array {
 	default:
 		return nil
 	}
-	x := e.text(n.Arguments[0])
-	return build(e, n.Type, func(i int) (int64, bool) {
-		text, ok := x(i)
-		return int64(measure(text)), ok
-	})
+	return e.buildText(n, eachMeasure(measure))
 }
 
 // tableRank counts the entries of a literal up to values.
@@ -93,10 +91,34 @@ func (e *evaluation) oneOf(n *exprtree.Node) arrow.Array {
 	for i := range table {
 		table[i] = endian.LittleEndian.Uint64(packed[8*i:])
 	}
+	if k := n.Arguments[0].Kind(); len(table) <= fewWords && k != exprtree.Bool && k != exprtree.Float32 && k != exprtree.Float64 {
+		return e.oneOfFew(n.Arguments[0], table)
+	}
 	words, valid := e.words(n.Arguments[0])
 	return buildBools(e, func(i int) (bool, bool) {
 		_, listed := slices.BinarySearch(table, words(i))
 		return listed, valid(i)
+	})
+}
+
+// fewWords is the number of values up to which each is compared: a search takes branches.
+const fewWords = 16
+
+// oneOfFew looks integers up in a short list.
+func (e *evaluation) oneOfFew(n *exprtree.Node, table []uint64) arrow.Array {
+	x, widen := e.operand(n), lowBits(n.Kind(), 64)
+	var words [64]uint64
+	return e.bools(func(row int) (truths, valid uint64) {
+		block := words[:min(64, e.rows-row)]
+		widen(address.BytesOf(block), x.rows(row, len(block)))
+		for i, word := range block {
+			listed := byte(0)
+			for _, value := range table {
+				listed |= bit(word == value)
+			}
+			truths |= uint64(listed) << i
+		}
+		return truths, x.valid.word(row)
 	})
 }
 
@@ -138,8 +160,15 @@ func seek(text, wanted []byte, from int64) int64 {
 func begins(b byte) bool { return b&0xc0 != 0x80 }
 
 func characters(text []byte) (count int) {
+	count = len(text)
+	for ; len(text) >= 8; text = text[8:] {
+		word := endian.LittleEndian.Uint64(text) // continuation bytes have bit 7 and not bit 6
+		if inner := word >> 7 &^ (word >> 6) & 0x0101010101010101; inner != 0 {
+			count -= bits.OnesCount64(inner)
+		}
+	}
 	for _, b := range text {
-		count += int(bit(begins(b)))
+		count -= int(bit(!begins(b)))
 	}
 	return count
 }

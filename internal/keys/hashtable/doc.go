@@ -10,8 +10,10 @@
 // number of the group of each row, also need the rank of each first row: a cumulative
 // sum over the words of bits, and the bits of one word.
 //
-// On the host each processor finds the groups of part of the rows with a separate table.
-// These are then merged by hash, also in parallel. The results are the same.
+// On the host few groups are found by each processor in part of the rows with a separate table. These
+// are then merged by hash, also in parallel. Many groups are found in partitions of the rows by
+// hash, which take 24 bytes for each row beside the codes, and integers in a short range by places.
+// The results are the same.
 //
 // The table takes 8 bytes for each key that there can be, until [Find] returns: one for
 // each row of the column's capacity, or for each value of the type or the dictionary. Codes

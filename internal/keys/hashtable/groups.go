@@ -40,6 +40,8 @@ type Groups struct {
 	// keys are the values that are compared: the column itself or, for a dictionary,
 	// codes that are equal if the values are.
 	keys *column.Column
+	// others are the values of further columns that are compared, on the host.
+	others []*column.Column
 	// rows is the row count if only the device knows it.
 	rows memory.Slice[int64]
 	// distinct is the largest possible number of different keys, most that of groups.
@@ -73,10 +75,26 @@ type Groups struct {
 // On a GPU Find waits only for the row count of a column that is to be encoded, because
 // its caller waits for the number of groups anyway.
 func Find(ctx context.Context, c *column.Column, wanted Wanted, options kernels.Options) (*Groups, error) {
+	g, err := begin(ctx, wanted, options, c)
+	if err != nil {
+		return nil, err
+	}
+	if g.call.Estimating() {
+		return nil, errors.Join(g.estimate(), g.Release())
+	}
+	if err := g.find(ctx); err != nil {
+		return nil, errors.Join(err, g.Release())
+	}
+	return g, nil
+}
+
+// begin returns groups of the first column that are not found yet. The call waits for all columns.
+func begin(ctx context.Context, wanted Wanted, options kernels.Options, columns ...*column.Column) (*Groups, error) {
+	c := columns[0]
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	call, err := op.Begin(ctx, options, c)
+	call, err := op.Begin(ctx, options, columns...)
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +102,25 @@ func Find(ctx context.Context, c *column.Column, wanted Wanted, options kernels.
 		return nil, fmt.Errorf("the column has %d rows, at most %d can be numbered: %w", c.Len(), math.MaxInt32, ErrTooLong)
 	}
 	g := &Groups{call: call, wanted: wanted}
-	if g.column, err = g.withRows(ctx, c); err != nil {
+	g.column, err = g.withRows(ctx, c)
+	return g, err
+}
+
+// FindTogether finds the groups of rows that have equal values in several columns of the host. A null is a
+// value. The groups are [WithCounts], and only their numbers and their list may be used: Values are those
+// of the first column. The caller releases the groups.
+func FindTogether(ctx context.Context, columns []*column.Column, options kernels.Options) (*Groups, error) {
+	g, err := begin(ctx, WithCounts, options, columns...)
+	if err != nil {
 		return nil, err
 	}
-	if call.Estimating() {
-		return nil, errors.Join(g.estimate(), g.Release())
+	for _, c := range columns[1:] {
+		other := &Groups{call: g.call, wanted: WithCounts, column: c}
+		keys, err := other.comparable(ctx)
+		if err != nil {
+			return nil, errors.Join(err, g.Release())
+		}
+		g.others = append(g.others, keys)
 	}
 	if err := g.find(ctx); err != nil {
 		return nil, errors.Join(err, g.Release())
@@ -116,7 +148,11 @@ func (g *Groups) withRows(ctx context.Context, c *column.Column) (*column.Column
 
 // Release releases what the groups hold.
 func (g *Groups) Release() error {
-	return errors.Join(g.ranks.Release(), g.keys.Release(), g.column.Release(), g.marks.Release(), g.coded.Release())
+	var err error
+	for _, c := range g.others {
+		err = errors.Join(err, c.Release())
+	}
+	return errors.Join(err, g.ranks.Release(), g.keys.Release(), g.column.Release(), g.marks.Release(), g.coded.Release())
 }
 
 // Options returns the stream, manager and tag of the call, for operators that work on
