@@ -30,6 +30,11 @@ func Frequency(a plan.Aggregation, form *ListForm) expr.Expr {
 	exec.UseTop()
 	exec.UseWindows()
 	exec.UseJoins()
+	return Folded(a, form)
+}
+
+// Folded is a function with a folding.
+func Folded(a plan.Aggregation, form *ListForm) expr.Expr {
 	return RowsFunction{Aggregation: a, form: form}.Tree()
 }
 
@@ -76,7 +81,7 @@ type frequencies []plan.Aggregation
 // divideFrequencies returns the functions of frequencies, by their tables, and the others.
 func divideFrequencies(functions []RowsFunction) (tables []frequencies, others []RowsFunction) {
 	for _, f := range functions {
-		if f.form == nil {
+		if f.form == nil || f.Aggregation.Folding != nil {
 			others = append(others, f)
 			continue
 		}

@@ -191,7 +191,7 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, sets Groupin
 			ok = false
 		case f.Aggregation.Function == groupingID:
 			ok = grouping.addID(f) && ok
-		case f.form != nil && (fits || len(f.inner) == 0):
+		case f.form != nil && f.Aggregation.Folding == nil && (fits || len(f.inner) == 0):
 			grouping.aggregates = append(grouping.aggregates, f.RowsFunction)
 			ok = b.checkFrequency(n, f.Aggregation, f.form) && ok
 		case fits || len(f.inner) == 0:
