@@ -70,7 +70,7 @@ func (e Expr) frequentLongsMerge() Expr {
 func folded(a plan.Aggregation, f group.Folding, ofList func(list expr.Expr) expr.Expr, e Expr) Expr {
 	f.Name, f.State = a.Function, arrow.BinaryTypes.Binary
 	a.Folding = &f
-	form := &bind.ListForm{Tree: func(list expr.Expr, _ plan.Aggregation) expr.Expr { return ofList(list) }}
+	form := &bind.ListForm{Function: a.Function, Tree: func(list expr.Expr, _ plan.Aggregation) expr.Expr { return ofList(list) }}
 	return apply(func(list []expr.Expr) expr.Expr {
 		a.Values = list
 		return bind.Folded(a, form)
@@ -100,6 +100,6 @@ func frequency(a plan.Aggregation, form *bind.ListForm, e Expr) Expr {
 }
 
 // topOfLists is the elements of the list of the values at the places of the most frequent ones.
-var topOfLists = &bind.ListForm{Tree: func(list expr.Expr, a plan.Aggregation) expr.Expr {
+var topOfLists = &bind.ListForm{Function: bind.FrequentValues, Tree: func(list expr.Expr, a plan.Aggregation) expr.Expr {
 	return nested.Take(list, sketch.TopItems(list, int(a.Count)))
 }}

@@ -36,6 +36,9 @@ func (o *output) folds(values arrow.DataType) (err error) {
 	o.folded = values
 	schema := arrow.NewSchema([]arrow.Field{{Name: foldedName, Type: arrow.ListOf(values)}}, nil)
 	o.dataType, o.nullable, err = o.resultOf(o.stateOf(expr.Col(foldedName))).Type(schema)
+	for refused := (*expr.Error)(nil); errors.As(err, &refused); {
+		err = refused.Reason // the aggregate is named, and its steps are no business of the caller
+	}
 	return err
 }
 

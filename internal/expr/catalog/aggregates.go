@@ -107,7 +107,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 		{Name: "kll_sketch", Kind: Composed, Aggregation: "kll_sketch", Order: RowOrder, Parameters: params{{Name: "k", Type: Whole}}, Body: "e.kllSketch(k)", Example: "kll_sketch(price, 200)",
 			Doc: "KLLSketch is a KLL sketch of the values in the format of Apache DataSketches, of size k, 8 to 65535: its KllFloatsSketch of float32, its KllDoublesSketch of other numbers and decimals, as float64, " +
 				"its KllLongsSketch of times, its KllItemsSketch of strings. [Expr.KLLQuantile], [Expr.KLLLongsQuantile] and [Expr.KLLItemsQuantile] read them, and a rank is wrong by at most 2.296 / k^0.9723, in 99 of 100 cases: " +
-				"0.0133 for k = 200, with some 3 k values. NaN is left out. Equal rows in the same order make equal bytes: a hash of the values decides which half of them stays. The values of a group are gathered in a list first.",
+				"0.0133 for k = 200, with some 3 k values. NaN is left out. Equal tables of rows make equal bytes: a hash of the values decides which half of them stays.",
 			Python: "kll_sketch(k: int = 200)", PythonDoc: "A KLL sketch of the values, in the format of Apache DataSketches. Polars has none."},
 	}},
 	{Operands: "binaries; sketches", Result: "binary", Null: "no sketches; one of the values is no such sketch", Functions: []Function{
@@ -119,7 +119,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 			Python: "kll_items_merge()", PythonDoc: "The KLL sketch of the values of all sketches of strings. Polars has none."},
 	}},
 	{Operands: scalars + ", lists; structs and lists of these", Result: "list", Null: "never", Functions: []Function{
-		{Name: "approx_top_k", Kind: Composed, Parameters: withN, Body: "e.approxTopK(n)", Example: "approx_top_k(origin, 3)",
+		{Name: "approx_top_k", Kind: Composed, Aggregation: "approx_top_k", Parameters: withN, Body: "e.approxTopK(n)", Example: "approx_top_k(origin, 3)",
 			Doc: "ApproxTopK is the list of about the n most frequent values, the most frequent one first and equally frequent ones in the order of their first rows. n is 1 to 1,000,000. " +
 				"In groups it is exact: the values are grouped too. In windows a value that occurs in more than 1 of 1,536 rows is considered, or in more than 1 of 3 n.",
 			Python: "approx_top_k(n: int)", PythonDoc: "The list of about the n most frequent values, the most frequent one first. Polars has none."},
@@ -128,7 +128,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 		{Name: "frequent_items_sketch", Kind: Composed, Aggregation: "frequent_items_sketch", Order: RowOrder, Parameters: params{{Name: "max_size", Go: "maxSize", Type: Whole}}, Body: "e.frequentItemsSketch(maxSize)", Example: "frequent_items_sketch(origin, 1024)",
 			Doc: "FrequentItemsSketch is a sketch of the most frequent values in the format of Apache DataSketches, with a table of maxSize places, 8 to 2^26, rounded up to a power of two: " +
 				"its ItemsSketch of strings, which [Expr.FrequentItems] reads, or its LongsSketch of integers, bools and times, as 64 bits, which [Expr.FrequentLongs] reads. " +
-				"It has every value that occurs more often than in 3.5 / maxSize of the rows. The values of a group are gathered in a list first.",
+				"It has every value that occurs more often than in 3.5 / maxSize of the rows.",
 			Python: "frequent_items_sketch(max_size: int = 1024)", PythonDoc: "A sketch of the most frequent values, in the format of Apache DataSketches. Polars has none."},
 	}},
 	{Operands: "binaries; sketches", Result: "binary", Null: "no sketches; one of the values is no such sketch", Functions: []Function{
@@ -209,7 +209,6 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 var planned = []Function{
 	{Aggregation: "arg_min", Kind: Aggregated, Parameters: params{{Name: "e"}}, Order: TieOrder},
 	{Aggregation: "arg_max", Kind: Aggregated, Parameters: params{{Name: "e"}}, Order: TieOrder},
-	{Aggregation: "frequent_values", Kind: Aggregated, Parameters: params{{Name: "e"}, {Name: "n", Type: Whole}}},
 	{Aggregation: "distinct_values", Kind: Aggregated, Parameters: params{{Name: "e"}}},
 	{Aggregation: "distinct_counts", Kind: Aggregated, Parameters: params{{Name: "e"}}},
 	{Aggregation: "exponential_mean_by", Kind: Window, Parameters: params{{Name: "e"}, {Name: "by"}, {Name: "half_life", Type: Literal}}, Order: RowOrder},
