@@ -13,9 +13,9 @@ import (
 
 // hllSketch is [Expr.HLLSketch].
 func (e Expr) hllSketch(lgK int) Expr {
-	of := func(list expr.Expr) expr.Expr { return sketch.HLL(list, lgK) }
+	values := func(list expr.Expr) expr.Expr { return sketch.HLL(list, lgK) }
 	merge := func(list expr.Expr, _ arrow.DataType) expr.Expr { return sketch.MergeHLL(list, sketch.State) }
-	return folded(plan.Aggregation{Function: "hll_sketch", Count: int64(lgK)}, group.Folding{Fold: of, Merge: merge}, of, e)
+	return folded(plan.Aggregation{Function: "hll_sketch", Count: int64(lgK)}, group.Folding{Fold: values, Merge: merge}, values, e)
 }
 
 // hllMerge is [Expr.HLLMerge].
@@ -29,8 +29,8 @@ func (e Expr) approxCountDistinct() Expr {
 
 // kllSketch is [Expr.KLLSketch].
 func (e Expr) kllSketch(k int) Expr {
-	of := func(list expr.Expr) expr.Expr { return sketch.KLL(list, k) }
-	return folded(plan.Aggregation{Function: "kll_sketch", Count: int64(k)}, group.Folding{Fold: of, Merge: sketch.MergeKLLOf}, of, e)
+	values := func(list expr.Expr) expr.Expr { return sketch.KLL(list, k) }
+	return folded(plan.Aggregation{Function: "kll_sketch", Count: int64(k)}, group.Folding{Fold: values, Merge: sketch.MergeKLLOf}, values, e)
 }
 
 // kllMerge is [Expr.KLLMerge].
@@ -44,16 +44,16 @@ func (e Expr) kllItemsMerge() Expr { return merged("kll_items_merge", sketch.Mer
 
 // approxQuantile is [Expr.ApproxQuantile].
 func (e Expr) approxQuantile(q float64) Expr {
-	of := func(list expr.Expr) expr.Expr { return sketch.KLL(list, sketch.QuantileSize) }
-	result := func(state expr.Expr, values arrow.DataType) expr.Expr { return sketch.QuantileOf(state, q, values) }
+	values := func(list expr.Expr) expr.Expr { return sketch.KLL(list, sketch.QuantileSize) }
+	result := func(state expr.Expr, t arrow.DataType) expr.Expr { return sketch.QuantileOf(state, q, t) }
 	ofList := func(list expr.Expr) expr.Expr { return sketch.ApproxQuantile(list, q) }
-	return folded(plan.Aggregation{Function: "approx_quantile", Number: q}, group.Folding{Fold: of, Merge: sketch.MergeKLLOf, Result: result}, ofList, e)
+	return folded(plan.Aggregation{Function: "approx_quantile", Number: q}, group.Folding{Fold: values, Merge: sketch.MergeKLLOf, Result: result}, ofList, e)
 }
 
 // frequentItemsSketch is [Expr.FrequentItemsSketch].
 func (e Expr) frequentItemsSketch(maxSize int) Expr {
-	of := func(list expr.Expr) expr.Expr { return sketch.Frequent(list, maxSize) }
-	return folded(plan.Aggregation{Function: "frequent_items_sketch", Count: int64(maxSize)}, group.Folding{Fold: of, Merge: sketch.MergeFrequentOf}, of, e)
+	values := func(list expr.Expr) expr.Expr { return sketch.Frequent(list, maxSize) }
+	return folded(plan.Aggregation{Function: "frequent_items_sketch", Count: int64(maxSize)}, group.Folding{Fold: values, Merge: sketch.MergeFrequentOf}, values, e)
 }
 
 // frequentItemsMerge is [Expr.FrequentItemsMerge].

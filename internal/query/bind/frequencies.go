@@ -54,7 +54,7 @@ func ofLists(e expr.Expr) expr.Expr {
 		}
 		list := f
 		list.form, list.called, list.Aggregation = nil, f.form.Function, plan.Aggregation{Function: "list", Values: f.Aggregation.Values, Where: f.Aggregation.Where, SkipNulls: true}
-		return f.form.of(list.Tree(), f.Aggregation), true
+		return f.form.tree(list.Tree(), f.Aggregation), true
 	})
 }
 
@@ -82,7 +82,7 @@ func (b *binder) checkFrequency(n plan.Node, a plan.Aggregation, form *ListForm)
 			return false
 		}
 	}
-	return b.check(form.of(nested.Concat(nested.Concat(list)), a), n.Schema())
+	return b.check(form.tree(nested.Concat(nested.Concat(list)), a), n.Schema())
 }
 
 // sameFrequencies reports whether two functions read one table of frequencies.

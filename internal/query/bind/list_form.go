@@ -13,8 +13,8 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// of returns the function of a list. A list that it does not take is reported by the name of the function.
-func (f *ListForm) of(list expr.Expr, a plan.Aggregation) expr.Expr {
+// tree returns the function of a list. A list that it does not take is reported by the name of the function.
+func (f *ListForm) tree(list expr.Expr, a plan.Aggregation) expr.Expr {
 	return f.Tree(expr.Apply(formOperand{f, a.Count}, list), a)
 }
 
