@@ -97,22 +97,26 @@ func (e Expr) quantileWith(q float64, interpolation string) Expr {
 	return If(higher.Eq(lower), lower, lower.Add(higher.Sub(lower).Mul(share))) // the difference of equal infinities is NaN
 }
 
-// frequencies returns the lists of the distinct values in order and of their numbers.
-func (e Expr) frequencies() (values, counts Expr) {
-	return frequency(plan.Aggregation{Function: bind.DistinctValues}, valuesOfLists, e), frequency(plan.Aggregation{Function: bind.DistinctCounts}, countsOfLists, e)
-}
-
-// valuesOfLists and countsOfLists are the frequencies of the elements of a list.
+// valuesOfLists and countsOfLists are the frequencies of the elements of a list, for Histogram, and entropyOfLists the
+// counts for Entropy.
 var (
-	valuesOfLists = &bind.ListForm{Tree: func(list expr.Expr, _ plan.Aggregation) expr.Expr {
+	valuesOfLists = &bind.ListForm{Function: "histogram", Tree: func(list expr.Expr, _ plan.Aggregation) expr.Expr {
 		values, _ := runsOf(Expr{tree: list})
 		return values.tree
 	}}
-	countsOfLists = &bind.ListForm{Tree: func(list expr.Expr, _ plan.Aggregation) expr.Expr {
-		_, counts := runsOf(Expr{tree: list})
-		return counts.tree
-	}}
+	countsOfLists  = &bind.ListForm{Function: "histogram", Tree: countsOfRuns}
+	entropyOfLists = &bind.ListForm{Function: "entropy", Tree: countsOfRuns}
 )
+
+func countsOfRuns(list expr.Expr, _ plan.Aggregation) expr.Expr {
+	_, counts := runsOf(Expr{tree: list})
+	return counts.tree
+}
+
+// distinctCounts is the list of the numbers of the distinct values in order.
+func (e Expr) distinctCounts(form *bind.ListForm) Expr {
+	return frequency(plan.Aggregation{Function: bind.DistinctCounts}, form, e)
+}
 
 // runsOf returns the distinct elements of a list in order, and their numbers: the runs of sorted elements.
 func runsOf(list Expr) (values, counts Expr) {
@@ -129,15 +133,18 @@ func runsOf(list Expr) (values, counts Expr) {
 
 // entropy is [Expr.Entropy].
 func (e Expr) entropy() Expr {
-	_, counts := e.frequencies()
-	n := e.Count().Cast(arrow.PrimitiveTypes.Float64)
+	counts := e.distinctCounts(entropyOfLists)
+	n := counts.ListSum().Cast(arrow.PrimitiveTypes.Float64)
 	number := Element().Cast(arrow.PrimitiveTypes.Float64)
 	entropy := n.Log2().Sub(counts.ListEval(number.Mul(number.Log2())).ListSum().Div(n))
 	return If(entropy.Lt(1e-12), 0.0, entropy) // 0 of one value, of which rounding may leave 10⁻¹⁶; 2³¹ rows with two values have 10⁻⁸
 }
 
 // histogram is [Expr.Histogram].
-func (e Expr) histogram() Expr { return MapOf(e.frequencies()) }
+func (e Expr) histogram() Expr {
+	values := frequency(plan.Aggregation{Function: bind.DistinctValues}, valuesOfLists, e)
+	return MapOf(values, e.distinctCounts(countsOfLists))
+}
 
 // factorial is [Expr.Factorial], of the numbers that int64 holds.
 func (e Expr) factorial() Expr {

@@ -1096,8 +1096,7 @@ func (e Expr) ApproxQuantile(q float64) Expr { return e.approxQuantile(q) }
 // float64, its KllLongsSketch of times, its KllItemsSketch of strings. [Expr.KLLQuantile],
 // [Expr.KLLLongsQuantile] and [Expr.KLLItemsQuantile] read them, and a rank is wrong by at most
 // 2.296 / k^0.9723, in 99 of 100 cases: 0.0133 for k = 200, with some 3 k values. NaN is left out.
-// Equal rows in the same order make equal bytes: a hash of the values decides which half of them
-// stays. The values of a group are gathered in a list first.
+// Equal tables of rows make equal bytes: a hash of the values decides which half of them stays.
 func (e Expr) KLLSketch(k int) Expr { return e.kllSketch(k) }
 
 // KLLMerge is the KLL sketch of all values that a column of sketches of numbers has, also of ones
@@ -1120,7 +1119,7 @@ func (e Expr) ApproxTopK(n int) Expr { return e.approxTopK(n) }
 // with a table of maxSize places, 8 to 2^26, rounded up to a power of two: its ItemsSketch of
 // strings, which [Expr.FrequentItems] reads, or its LongsSketch of integers, bools and times, as 64
 // bits, which [Expr.FrequentLongs] reads. It has every value that occurs more often than in 3.5 /
-// maxSize of the rows. The values of a group are gathered in a list first.
+// maxSize of the rows.
 func (e Expr) FrequentItemsSketch(maxSize int) Expr { return e.frequentItemsSketch(maxSize) }
 
 // FrequentItemsMerge is the sketch of all values that a column of sketches of strings has, also of

@@ -2,7 +2,9 @@ package gpuframe_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
@@ -238,4 +241,91 @@ func TestLongFrequentItems(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, [][]any{{bytes}}, cells(t, f.Query()))
 	require.NoError(t, f.Release())
+}
+
+// TestSketchesOfTables compares aggregates of many tables, whose states are merged, with those in an order, which have the list
+// of the values of a group, and with exact quantiles; also with a budget that divides tables.
+func TestSketchesOfTables(t *testing.T) {
+	const rows, tables = 3000, 40
+	record := sketched(t, rows)
+	var parts []arrow.Record
+	for i := range tables {
+		parts = append(parts, record.NewSlice(int64(i*rows/tables), int64((i+1)*rows/tables)))
+	}
+	k, s, x, sketch := gpuframe.Col("k"), gpuframe.Col("s"), gpuframe.Col("x"), gpuframe.Col("sketch")
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		small, err := gpuframe.Open(gpuframe.Device(dev.Name()), gpuframe.Budget(2<<20))
+		require.NoError(t, err)
+		defer func() { require.NoError(t, small.Close()) }()
+		whole := engineOn(t, dev)
+		for name, e := range map[string]*gpuframe.Engine{"no budget": whole, "a budget": small} {
+			q, together := e.Records(nil, parts...), whole.Records(nil, record)
+			list := map[string]gpuframe.Expr{
+				"hll": s.HLLSketch(11), "few": x.HLLSketch(11).Where(x.Lt(-90)), "none": x.HLLSketch(4).Where(gpuframe.Lit(false)), "distinct": s.ApproxCountDistinct(), "count": x.KLLSketch(200).KLLCount(),
+				"least": x.ApproxQuantile(0), "most": s.ApproxQuantile(1), "most where": x.ApproxQuantile(1).Where(x.Lt(17)), "no quantile": x.ApproxQuantile(0.5).Where(x.Gt(1e6)),
+			}
+			var groups, lists []gpuframe.Expression
+			for name, value := range list {
+				groups, lists = append(groups, value.As(name)), append(lists, value.OrderBy(x).As(name))
+			}
+			names := slices.Sorted(maps.Keys(list))
+			require.Equal(t, lines(t, together.GroupBy(k).Agg(lists...).Sort(k).Select(names)), lines(t, q.GroupBy(k).Agg(groups...).Sort(k).Select(names)), name)
+			require.Equal(t, lines(t, together.Select(lists).Select(names)), lines(t, q.Select(groups).Select(names)), name)
+			require.Equal(t, [][]any{{int64(0), nil, int64(0), nil}}, cells(t, q.Filter(k.Lt(0)).Select(s.ApproxCountDistinct().As("n"), s.ApproxQuantile(0.5).As("q"), x.KLLSketch(8).KLLCount().As("c"), s.Unhex().KLLMerge().As("m"))), name)
+			if e == small {
+				continue
+			}
+			for i, row := range cells(t, q.GroupBy(k).Agg(x.QuantileWith(0.3, "discrete").As("exact"), x.ApproxQuantile(0.3).As("q"), x.KLLSketch(200).KLLQuantile(0.3).As("read")).Sort(k)) {
+				require.InDelta(t, row[1], row[2], 16, "%s %d", name, i)
+				require.InDelta(t, row[1], row[3], 16, "%s %d", name, i)
+			}
+			states := q.GroupBy(k, "part").Agg(s.HLLSketch(11).As("sketch"))
+			one := states.With(gpuframe.If(k.Eq(1).And(gpuframe.Col("part").Eq(3)), gpuframe.Lit("00ff").Unhex(), sketch).As("sketch"))
+			merged := cells(t, one.GroupBy(k).Agg(sketch.HLLMerge().HLLEstimate().As("n"), sketch.HLLMerge().Where(gpuframe.Col("part").Lt(0)).As("none")).Sort(k))
+			require.Nil(t, merged[1][1], "%s: a value that is no sketch", name)
+			require.NotNil(t, merged[0][1], name)
+			require.Nil(t, merged[0][2], "%s: no sketches", name)
+		}
+	})
+}
+
+// TestProblemsOfSketches has messages of functions that others compute: they name the function that was called, and no part of it.
+func TestProblemsOfSketches(t *testing.T) {
+	record := sketched(t, 10)
+	e := engineOn(t, devicetest.Open(t, "host"))
+	k, s, x := gpuframe.Col("k"), gpuframe.Col("s"), gpuframe.Col("x")
+	q := e.Records(nil, record).With(gpuframe.MapOf(s.Split(" "), s.Split(" ")).As("map"))
+	entries := gpuframe.Col("map")
+	for message, refused := range map[string]gpuframe.Expr{
+		"approx_top_k: n is 0, expected 1 to 1000000":       x.ApproxTopK(0),
+		"approx_top_k: values of map<utf8, utf8":            entries.ApproxTopK(2),
+		"approx_top_k(`sum(x)`) is an aggregate of an":      x.Sum().ApproxTopK(2),
+		"entropy: cannot compare map<":                      entries.Entropy(),
+		"entropy(`mean(x)`) is an aggregate of an":          x.Mean().Entropy(),
+		"histogram: the elements: values of type map<":      entries.Histogram(),
+		"histogram(`max(x)`) is an aggregate of an":         x.Max().Histogram(),
+		"lg_k is 3, expected 4 to 21":                       x.HLLSketch(3),
+		"values of map[utf8, utf8], expected numbers":       entries.ApproxCountDistinct(),
+		"hll_sketch(`sum(x)`) is an aggregate of an":        x.Sum().ApproxCountDistinct(),
+		"the rank is 2, expected 0 to 1":                    x.ApproxQuantile(2),
+		"values of bool, expected numbers, decimals, times": x.Gt(0).KLLSketch(200),
+	} {
+		for verb, query := range map[string]gpuframe.Query{
+			"groups": q.GroupBy(k).Agg(refused.As("y")), "sets": q.Rollup(k).Agg(refused.As("y")), "rows": q.Select(refused.As("y")), "windows": q.With(refused.Over(gpuframe.By(k)).As("y")),
+		} {
+			_, err := query.Schema(t.Context())
+			require.ErrorContains(t, err, message, verb)
+			for _, part := range []string{"frequent_values", "distinct_", "count_values", "list(", "list_", "top_items", "concat", "quantile_of", "\x00"} {
+				require.NotContains(t, err.Error(), part, verb)
+			}
+		}
+	}
+	for message, refused := range map[string]gpuframe.Expr{
+		"approx_top_k: its condition is float64, expected bool": x.ApproxTopK(2).Where(x),
+		"entropy: its condition is utf8, expected bool":         x.Entropy().Where(s),
+		"hll_sketch(x) where s: its condition is utf8":          x.ApproxCountDistinct().Where(s),
+	} {
+		_, err := q.GroupBy(k).Agg(refused.As("y")).Schema(t.Context())
+		require.ErrorContains(t, err, message)
+	}
 }

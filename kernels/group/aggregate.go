@@ -21,6 +21,8 @@ type Aggregate struct {
 	// separator is that of Join.
 	separator string
 	skipNulls bool
+	// folding is that of Fold.
+	folding *Folding
 	// masked is set if where is the condition of the query alone, which a row of each group meets.
 	masked bool
 	name   string
@@ -62,6 +64,7 @@ const (
 	smallest
 	bitOr
 	bitXor
+	fold
 	functions
 )
 
@@ -71,7 +74,7 @@ var functionNames = [functions]string{
 	rowOfMinimum: "arg_min", rowOfMaximum: "arg_max", first: "first", last: "last", median: "median", quantile: "quantile",
 	countDistinct: "count_distinct", mode: "mode", covariance: "covariance", correlation: "correlation", skewness: "skewness", kurtosis: "kurtosis",
 	anyValue: "any_value", collect: "collect", join: "join", largest: "largest", smallest: "smallest",
-	bitOr: "bit_or", bitXor: "bit_xor",
+	bitOr: "bit_or", bitXor: "bit_xor", fold: "fold",
 }
 
 // Sum is the sum of an expression's values. A sum of integers, decimals or durations that
@@ -245,7 +248,11 @@ func (a Aggregate) Name() string {
 
 // String formats the aggregate for messages.
 func (a Aggregate) String() string {
-	s := functionNames[a.function] + "("
+	name := functionNames[a.function]
+	if a.folding != nil {
+		name = a.folding.Name
+	}
+	s := name + "("
 	if a.hasValue() {
 		s += fmt.Sprint(a.value)
 	}

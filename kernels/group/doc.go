@@ -50,6 +50,7 @@
 //	Collect                         any type                            list
 //	Join                            utf8                                the same
 //	Largest, Smallest               any type with an order              list
+//	Fold                            any type that its Folding takes     that of its Folding
 //
 // Min and Max skip NaN if there are numbers, and −0 is less than 0. ArgMin and ArgMax
 // return row numbers of the table, counted from ByOptions.FirstRow. Decimals of 256 bits have

@@ -96,7 +96,9 @@ func (p *plan) stateColumns() (columns []stateColumn, err error) {
 		case o.method == bySegment:
 			for _, value := range append([]int{o.value}, o.others...) {
 				t := p.inputs[value].dataType
-				if !o.collected {
+				if o.aggregate.folding != nil {
+					t = o.aggregate.folding.State
+				} else if !o.collected {
 					t = arrow.ListOf(t)
 				}
 				columns = append(columns, stateColumn{accumulator: -1, output: i, value: value, dataType: t})
@@ -179,6 +181,10 @@ func (r *aggregation) collected(o *output, s stateColumn) (*column.Column, error
 	m := &members{aggregation: r, o: &own}
 	err := m.find()
 	var lists *column.Column
+	if err == nil && o.aggregate.folding != nil {
+		states, err := m.states()
+		return release.OnError(states, err, m.owned.Release())
+	}
 	if err == nil {
 		number := 1
 		for i, value := range o.others {
@@ -346,6 +352,8 @@ func (p *plan) merging(list []stateColumn) *plan {
 				a.other = o.rows
 			}
 			o.states = []int{m.accumulate(a)}
+		case o.aggregate.folding != nil:
+			o.value, o.merges = i, true
 		case !o.collected:
 			o.value, o.collected = i, true
 		default:

@@ -48,6 +48,9 @@ type output struct {
 	signed bool
 	// collected is set if value and others are lists of the values, of partial results.
 	collected bool
+	// folded is the type of the values of a Folding, and merges is set if value is its states.
+	folded arrow.DataType
+	merges bool
 	// value, others and where are numbers of inputs. where is negative without a condition.
 	value, where int
 	others       []int
@@ -276,7 +279,7 @@ func (p *plan) output(o *output) error {
 		return nil
 	case minimum, maximum, rowOfMinimum, rowOfMaximum:
 		return p.extreme(o)
-	case median, quantile, countDistinct, mode, collect, join, largest, smallest:
+	case median, quantile, countDistinct, mode, collect, join, largest, smallest, fold:
 		return p.segment(o)
 	case covariance, correlation:
 		return p.joint(o)
@@ -530,6 +533,8 @@ func (p *plan) segment(o *output) error {
 		return p.checkDistinct(o)
 	case collect:
 		o.dataType, o.nullable = arrow.ListOf(t), false
+	case fold:
+		return o.folds(t)
 	case join:
 		o.dataType, o.nullable = t, true
 		if t.ID() != arrow.STRING {

@@ -55,6 +55,8 @@ func (m *members) result() (*column.Column, error) {
 		return m.collect()
 	case join:
 		return m.join()
+	case fold:
+		return m.fold()
 	case largest, smallest:
 		return m.findValues(extremeFinders)
 	}

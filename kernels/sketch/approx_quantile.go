@@ -13,6 +13,9 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
+// QuantileSize is the size of the sketch of an approximate quantile.
+const QuantileSize = 200
+
 // ApproxQuantile is the quantile of a KLL sketch of size 200 of the values of each list: of numbers and decimals as float64, of times
 // and strings as their type. It is null without values.
 func ApproxQuantile(list expr.Expr, rank float64) expr.Expr {
@@ -20,6 +23,58 @@ func ApproxQuantile(list expr.Expr, rank float64) expr.Expr {
 }
 
 type approxQuantile struct{ Rank float64 }
+
+// QuantileOf is the quantile, as [ApproxQuantile] has it, of a sketch that [KLL] has made of values of a type.
+func QuantileOf(sketch expr.Expr, rank float64, values arrow.DataType) expr.Expr {
+	return expr.Apply(quantileOf{Rank: rank, Values: values}, sketch)
+}
+
+type quantileOf struct {
+	Rank   float64
+	Values arrow.DataType
+}
+
+// Name implements expr.Operator.
+func (quantileOf) Name() string { return "quantile_of" }
+
+// Result implements expr.Operator.
+func (o quantileOf) Result(operands []arrow.DataType) (arrow.DataType, error) {
+	if err := requireRank(o.Rank); err != nil {
+		return nil, err
+	}
+	return quantileType(o.Values), requireSketch(operands[0])
+}
+
+// Run implements expr.Operator.
+func (o quantileOf) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
+	result := quantileType(o.Values)
+	switch {
+	case isText(o.Values):
+		return readKLL[string](ctx, operands, options, texts{}, result, func(s *kll[string], to array.Builder) { appendText(to, s.quantile(o.Rank)) })
+	case isTime(o.Values):
+		return readKLL[int64](ctx, operands, options, longs{}, result, func(s *kll[int64], to array.Builder) { appendTime(to, s.quantile(o.Rank)) })
+	}
+	return readKLL[float64](ctx, operands, options, doubles{}, result, func(s *kll[float64], to array.Builder) { doubles{}.append(to, s.quantile(o.Rank)) })
+}
+
+// MergeKLLOf is the state of all values of a type, of lists of sketches that [KLL] has made of them.
+func MergeKLLOf(list expr.Expr, values arrow.DataType) expr.Expr {
+	switch {
+	case isText(values):
+		return MergeKLLTexts(list, State)
+	case isTime(values):
+		return MergeKLLLongs(list, State)
+	}
+	return MergeKLL(list, State)
+}
+
+// MergeFrequentOf is the state of all values of a type, of lists of sketches that [Frequent] has made of them.
+func MergeFrequentOf(list expr.Expr, values arrow.DataType) expr.Expr {
+	if isText(values) {
+		return MergeFrequentTexts(list, State)
+	}
+	return MergeFrequentLongs(list, State)
+}
 
 // Name implements expr.Operator.
 func (approxQuantile) Name() string { return "approx_quantile" }
@@ -68,10 +123,9 @@ func (o approxQuantile) Run(ctx context.Context, operands []*column.Column, opti
 
 // quantiles returns the function that appends the quantile of a list.
 func quantiles[T cmp.Ordered](list array.ListLike, form valueForm[T], rank float64, add func(to array.Builder, v T)) hostrows.Append {
-	const size = 200
 	value := form.items(list.ListValues())
 	return func(row int, to array.Builder) {
-		s := newKLL(size, form)
+		s := newKLL(QuantileSize, form)
 		eachValid(list, row, func(i int) { s.add(value(i)) })
 		if s.n == 0 {
 			to.AppendNull()

@@ -16,6 +16,6 @@
 // these values and of the number of all values decides which. Sketches of frequent items subtract the median of the counters, not that of
 // a sample. Bytes of others are checked before they are used, and take at most memory in proportion to their length.
 //
-// The host computes them, from lists of the values of each group: the functions are [expr.Operator]s, so the operands
-// are copied from a GPU and the result back.
+// The host computes them, from lists of the values of each group of a table: the functions are [expr.Operator]s, so the operands
+// are copied from a GPU and the result back. Package group merges the sketches of several tables: group.Fold.
 package sketch

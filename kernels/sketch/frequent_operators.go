@@ -20,13 +20,13 @@ import (
 func Frequent(list expr.Expr, size int) expr.Expr { return expr.Apply(frequentOf{Size: size}, list) }
 
 // MergeFrequentTexts is the sketch of all values of the sketches of strings of each list. It is null if a value is no such sketch.
-func MergeFrequentTexts(list expr.Expr) expr.Expr {
-	return expr.Apply(mergeFrequent[string, texts]{}, list)
+func MergeFrequentTexts(list expr.Expr, form Merged) expr.Expr {
+	return expr.Apply(mergeFrequent[string, texts]{form}, list)
 }
 
 // MergeFrequentLongs is [MergeFrequentTexts] of sketches of integers.
-func MergeFrequentLongs(list expr.Expr) expr.Expr {
-	return expr.Apply(mergeFrequent[int64, longs]{}, list)
+func MergeFrequentLongs(list expr.Expr, form Merged) expr.Expr {
+	return expr.Apply(mergeFrequent[int64, longs]{form}, list)
 }
 
 // FrequentTexts is the list of the items of a sketch of strings, the most frequent one first, with its number: an estimate, which is
@@ -42,7 +42,7 @@ func FrequentLongs(sketch expr.Expr) expr.Expr {
 
 type (
 	frequentOf                               struct{ Size int }
-	mergeFrequent[T cmp.Ordered, C codec[T]] struct{}
+	mergeFrequent[T cmp.Ordered, C codec[T]] struct{ Form Merged }
 	itemsOf[T cmp.Ordered, C codec[T]]       struct{}
 )
 
@@ -103,9 +103,10 @@ func sketchItems[T cmp.Ordered, C codec[T]](ctx context.Context, operands []*col
 }
 
 // Run implements expr.Operator.
-func (mergeFrequent[T, C]) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
+func (o mergeFrequent[T, C]) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
 	var c C
 	return merging[*frequent[T]]{
+		form:  o.Form,
 		parse: func(b []byte) (*frequent[T], error) { return parseFrequent(b, c) },
 		size:  func(f *frequent[T]) int { return f.lgItems },
 		merge: (*frequent[T]).merge,

@@ -3,6 +3,7 @@ package sketch
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // The limits of the logarithm of the number of registers of a HLL sketch.
@@ -29,12 +30,14 @@ func (c coupon) rank() uint8 { return uint8(c >> addressBits) }
 
 // hll is a HLL sketch: coupons, or registers as soon as these take less memory.
 type hll struct {
-	lgK       int
-	coupons   map[coupon]struct{}
+	lgK int
+	// coupons has each coupon once, in order, up to distinct. The others follow in the order in which they were added.
+	coupons   []coupon
+	distinct  int
 	registers []uint8
 }
 
-func newHLL(lgK int) *hll { return &hll{lgK: lgK, coupons: map[coupon]struct{}{}} }
+func newHLL(lgK int) *hll { return &hll{lgK: lgK} }
 
 // mostCoupons is the number of coupons from which on a sketch has registers.
 func (h *hll) mostCoupons() int {
@@ -51,8 +54,21 @@ func (h *hll) add(c coupon) {
 		h.registers[slot] = max(h.registers[slot], c.rank())
 		return
 	}
-	h.coupons[c] = struct{}{}
-	if len(h.coupons) >= h.mostCoupons() {
+	const fewest = 32
+	h.coupons = append(h.coupons, c)
+	if len(h.coupons) >= max(2*h.distinct, fewest) {
+		h.sort()
+	}
+}
+
+// sort orders the coupons, and replaces them by registers if they are many.
+func (h *hll) sort() {
+	if len(h.coupons) == h.distinct {
+		return
+	}
+	slices.Sort(h.coupons)
+	h.coupons = slices.Compact(h.coupons)
+	if h.distinct = len(h.coupons); h.distinct >= h.mostCoupons() {
 		h.spread()
 	}
 }
@@ -63,16 +79,16 @@ func (h *hll) spread() {
 		return
 	}
 	h.registers = make([]uint8, 1<<h.lgK)
-	for c := range h.coupons {
+	for _, c := range h.coupons {
 		h.add(c)
 	}
-	h.coupons = nil
+	h.coupons, h.distinct = nil, 0
 }
 
 // merge adds the values of a sketch with as many registers or more.
 func (h *hll) merge(other *hll) {
 	if other.registers == nil {
-		for c := range other.coupons {
+		for _, c := range other.coupons {
 			h.add(c)
 		}
 		return
@@ -87,6 +103,7 @@ func (h *hll) merge(other *hll) {
 // estimate returns the number of distinct values. That of coupons corrects for coupons that several values have, that of
 // registers is Ertl's improved estimator, which needs no constants that were measured.
 func (h *hll) estimate() float64 {
+	h.sort()
 	if h.registers == nil {
 		const addresses = 1 << addressBits
 		return -addresses * math.Log1p(-float64(len(h.coupons))/addresses)

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 )
@@ -26,10 +25,11 @@ const (
 // bytes writes a sketch: coupons as a list or a set, registers as bytes.
 func (h *hll) bytes() []byte {
 	const mostListed = 7
+	h.sort()
 	if h.registers != nil {
 		return h.registerBytes()
 	}
-	list := slices.Sorted(maps.Keys(h.coupons))
+	list := h.coupons
 	ints, mode, begin := byte(2), byte(modeList), atList
 	flags := byte(flagCompact)
 	if len(list) > mostListed {

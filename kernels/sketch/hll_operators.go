@@ -18,14 +18,14 @@ import (
 func HLL(list expr.Expr, lgK int) expr.Expr { return expr.Apply(hllOf{LgK: lgK}, list) }
 
 // MergeHLL is the sketch of all values of the sketches of each list. It is null if one of them is no HLL sketch.
-func MergeHLL(list expr.Expr) expr.Expr { return expr.Apply(mergeHLL{}, list) }
+func MergeHLL(list expr.Expr, form Merged) expr.Expr { return expr.Apply(mergeHLL{form}, list) }
 
 // EstimateHLL is the number of distinct values of a sketch, as float64. It is null if the value is no HLL sketch.
 func EstimateHLL(sketch expr.Expr) expr.Expr { return expr.Apply(estimateHLL{}, sketch) }
 
 type (
 	hllOf       struct{ LgK int }
-	mergeHLL    struct{}
+	mergeHLL    struct{ Form Merged }
 	estimateHLL struct{}
 )
 
@@ -70,8 +70,8 @@ func (o hllOf) Run(ctx context.Context, operands []*column.Column, options kerne
 }
 
 // Run implements expr.Operator.
-func (mergeHLL) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
-	return merging[*hll]{parse: parseHLL, size: func(h *hll) int { return h.lgK }, bytes: (*hll).bytes, merge: func(h, other *hll) error {
+func (o mergeHLL) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
+	return merging[*hll]{form: o.Form, parse: parseHLL, size: func(h *hll) int { return h.lgK }, bytes: (*hll).bytes, merge: func(h, other *hll) error {
 		h.merge(other)
 		return nil
 	}}.run(ctx, operands, options)

@@ -3,7 +3,6 @@ package sketch
 import (
 	"encoding/binary"
 	"hash/crc32"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -213,7 +212,8 @@ func FuzzParseHLL(f *testing.F) {
 		}
 		again, err := parseHLL(h.bytes())
 		require.NoError(t, err)
-		require.Equal(t, slices.Sorted(maps.Keys(h.coupons)), slices.Sorted(maps.Keys(again.coupons)))
+		again.sort()
+		require.Equal(t, h.coupons, again.coupons)
 		require.Equal(t, h.registers, again.registers)
 		require.False(t, math.IsInf(h.estimate(), 0) || math.IsNaN(h.estimate()))
 		for _, rank := range h.registers {

@@ -20,13 +20,19 @@ import (
 func KLL(list expr.Expr, k int) expr.Expr { return expr.Apply(kllOf{K: k}, list) }
 
 // MergeKLL is the sketch of all values of the sketches of numbers of each list. It is null if a value is no such sketch.
-func MergeKLL(list expr.Expr) expr.Expr { return expr.Apply(mergeKLL[float64, doubles]{}, list) }
+func MergeKLL(list expr.Expr, form Merged) expr.Expr {
+	return expr.Apply(mergeKLL[float64, doubles]{form}, list)
+}
 
 // MergeKLLTexts is [MergeKLL] of sketches of strings.
-func MergeKLLTexts(list expr.Expr) expr.Expr { return expr.Apply(mergeKLL[string, texts]{}, list) }
+func MergeKLLTexts(list expr.Expr, form Merged) expr.Expr {
+	return expr.Apply(mergeKLL[string, texts]{form}, list)
+}
 
 // MergeKLLLongs is [MergeKLL] of sketches of times.
-func MergeKLLLongs(list expr.Expr) expr.Expr { return expr.Apply(mergeKLL[int64, longs]{}, list) }
+func MergeKLLLongs(list expr.Expr, form Merged) expr.Expr {
+	return expr.Apply(mergeKLL[int64, longs]{form}, list)
+}
 
 // QuantileKLL is the first value of a sketch of numbers up to which a fraction rank of the values lies, as float64. It is null if the
 // value is no such sketch, or one without values.
@@ -79,7 +85,7 @@ func CountKLL(sketch expr.Expr) expr.Expr { return expr.Apply(countKLL{}, sketch
 
 type (
 	kllOf                                      struct{ K int }
-	mergeKLL[T cmp.Ordered, F valueForm[T]]    struct{}
+	mergeKLL[T cmp.Ordered, F valueForm[T]]    struct{ Form Merged }
 	quantileKLL[T cmp.Ordered, F valueForm[T]] struct{ Rank float64 }
 	rankKLL[T cmp.Ordered, F valueForm[T]]     struct{ Value T }
 	countKLL                                   struct{}
@@ -167,10 +173,10 @@ func sketchValues[T cmp.Ordered](ctx context.Context, operands []*column.Column,
 }
 
 // Run implements expr.Operator.
-func (mergeKLL[T, F]) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
+func (o mergeKLL[T, F]) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
 	var form F
 	parse := func(b []byte) (*kll[T], error) { return parseKLL(b, valueForm[T](form)) }
-	return merging[*kll[T]]{parse, func(s *kll[T]) int { return s.k }, (*kll[T]).merge, (*kll[T]).bytes}.run(ctx, operands, options)
+	return merging[*kll[T]]{o.Form, parse, func(s *kll[T]) int { return s.k }, (*kll[T]).merge, (*kll[T]).bytes}.run(ctx, operands, options)
 }
 
 // Run implements expr.Operator.

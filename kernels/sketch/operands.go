@@ -27,7 +27,7 @@ func elementsOf(t arrow.DataType) (arrow.DataType, error) {
 
 // requireSketch refuses values of other types than sketches have.
 func requireSketch(t arrow.DataType) error {
-	if t.ID() != arrow.BINARY {
+	if t.ID() != arrow.BINARY && t.ID() != arrow.LARGE_BINARY {
 		return fmt.Errorf("values of %v, expected sketches, which are binary: %w", render.TypeName(t), expr.ErrType)
 	}
 	return nil
@@ -72,8 +72,46 @@ func eachValid(list array.ListLike, row int, do func(i int)) {
 	}
 }
 
+// Merged is what the sketch of several is if one of them is no sketch.
+type Merged bool
+
+const (
+	// Result is null for values that are no sketches.
+	Result Merged = false
+	// State has no bytes for values that are no sketches, which [ResultOf] makes null: it is merged again, and the state of
+	// no sketches is null.
+	State Merged = true
+)
+
+// ResultOf is the result of a state of merged sketches.
+func ResultOf(state expr.Expr) expr.Expr { return expr.Apply(resultOf{}, state) }
+
+type resultOf struct{}
+
+// Name implements expr.Operator.
+func (resultOf) Name() string { return "merged_sketch" }
+
+// Result implements expr.Operator.
+func (resultOf) Result(operands []arrow.DataType) (arrow.DataType, error) {
+	return arrow.BinaryTypes.Binary, requireSketch(operands[0])
+}
+
+// Run implements expr.Operator.
+func (resultOf) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
+	return reading[[]byte]{arrow.BinaryTypes.Binary, requireBytes, func(b []byte, to array.Builder) { to.(*array.BinaryBuilder).Append(b) }}.run(ctx, operands, options)
+}
+
+// requireBytes returns the bytes of a sketch, and an error for none.
+func requireBytes(b []byte) ([]byte, error) {
+	if len(b) == 0 {
+		return nil, errFormat
+	}
+	return b, nil
+}
+
 // merging makes the sketch of all values of a list of sketches. It is null without sketches, and if a value is no sketch.
 type merging[S any] struct {
+	form  Merged
 	parse func([]byte) (S, error)
 	size  func(S) int // the result has that of the smallest
 	merge func(smaller, other S) error
@@ -84,18 +122,25 @@ func (o merging[S]) run(ctx context.Context, operands []*column.Column, options 
 	return hostrows.Run(ctx, operands, arrow.BinaryTypes.Binary, options, func(_ context.Context, operands []arrow.Array) (hostrows.Append, error) {
 		list := operands[0].(array.ListLike)
 		return func(row int, to array.Builder) {
-			if merged, n, err := o.merged(list, row); n > 0 && err == nil {
+			merged, n, err := o.merged(list, row)
+			switch {
+			case err == nil && n > 0:
 				to.(*array.BinaryBuilder).Append(o.bytes(merged))
-				return
+			case err != nil && o.form == State:
+				to.(*array.BinaryBuilder).Append(nil)
+			default:
+				to.AppendNull()
 			}
-			to.AppendNull()
 		}, nil
 	})
 }
 
+// binaries is a column of binaries, with offsets of either width.
+type binaries interface{ Value(i int) []byte }
+
 // merged returns the sketch of a list of n sketches.
 func (o merging[S]) merged(list array.ListLike, row int) (merged S, n int, err error) {
-	sketches := list.ListValues().(*array.Binary)
+	sketches := list.ListValues().(binaries)
 	eachValid(list, row, func(i int) {
 		if err != nil {
 			return
@@ -125,7 +170,7 @@ type reading[S any] struct {
 
 func (o reading[S]) run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
 	return hostrows.Run(ctx, operands, o.result, options, func(_ context.Context, operands []arrow.Array) (hostrows.Append, error) {
-		sketches := operands[0].(*array.Binary)
+		sketches := operands[0].(binaries)
 		return func(row int, to array.Builder) {
 			if sketch, err := o.parse(sketches.Value(row)); err == nil {
 				o.append(sketch, to)

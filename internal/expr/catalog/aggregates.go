@@ -90,51 +90,51 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 			Python: "approx_n_unique()", PythonDoc: "About the number of distinct values, with a standard error of 1.6 %. Unlike in Polars, null is none."},
 	}},
 	{Operands: scalars, Result: "binary", Null: "never", Functions: []Function{
-		{Name: "hll_sketch", Kind: Composed, Parameters: params{{Name: "lg_k", Go: "lgK", Type: Whole}}, Body: "e.hllSketch(lgK)", Example: "hll_sketch(user, 12)",
+		{Name: "hll_sketch", Kind: Composed, Aggregation: "hll_sketch", Order: RowOrder, Parameters: params{{Name: "lg_k", Go: "lgK", Type: Whole}}, Body: "e.hllSketch(lgK)", Example: "hll_sketch(user, 12)",
 			Doc:    "HLLSketch is a HLL sketch of the values in the format of Apache DataSketches, with 2^lgK registers, 4 to 21: a binary of at most 2^lgK + 40 bytes, from which [Expr.HLLEstimate] computes the number of distinct values, with a standard error of 1.04 / √2^lgK. Integers and times are hashed as 64 bits, floats as float64, strings by their bytes. The values of a group are gathered in a list.",
 			Python: "hll_sketch(lg_k: int = 12)", PythonDoc: "A HLL sketch of the values, in the format of Apache DataSketches. Polars has none."},
 	}},
 	{Operands: "binaries; sketches", Result: "binary", Null: "no sketches; one of the values is no HLL sketch", Functions: []Function{
-		{Name: "hll_merge", Kind: Composed, Body: "e.hllMerge()", Doc: "HLLMerge is the HLL sketch of all values that a column of sketches has, also of ones that other programs wrote, in any of DataSketches' forms. It has the registers of the smallest one.",
+		{Name: "hll_merge", Kind: Composed, Aggregation: "hll_merge", Order: RowOrder, Body: "e.hllMerge()", Doc: "HLLMerge is the HLL sketch of all values that a column of sketches has, also of ones that other programs wrote, in any of DataSketches' forms. It has the registers of the smallest one.",
 			Python: "hll_merge()", PythonDoc: "The HLL sketch of the values of all sketches. Polars has none."},
 	}},
 	{Operands: "numbers, decimals, times, strings", Result: "float64; of times and strings the same", Null: "no values", Functions: []Function{
-		{Name: "approx_quantile", Kind: Composed, Parameters: params{{Name: "q", Type: Float}}, Body: "e.approxQuantile(q)", Example: "approx_quantile(price, 0.9)",
+		{Name: "approx_quantile", Kind: Composed, Aggregation: "approx_quantile", Order: RowOrder, Parameters: params{{Name: "q", Type: Float}}, Body: "e.approxQuantile(q)", Example: "approx_quantile(price, 0.9)",
 			Doc:    "ApproxQuantile is about the value up to which a fraction q of the values lies, one of the values: the quantile of a [Expr.KLLSketch] of size 200. The fraction is wrong by at most 0.0133, in 99 of 100 cases. NaN is left out.",
 			Python: "approx_quantile(quantile: float)", PythonDoc: "About the value up to which a fraction of the values lies, wrong by at most 0.0133 of the fraction in 99 of 100 cases. Polars has none."},
 	}},
 	{Operands: "numbers, decimals, times, strings", Result: "binary", Null: "never", Functions: []Function{
-		{Name: "kll_sketch", Kind: Composed, Parameters: params{{Name: "k", Type: Whole}}, Body: "e.kllSketch(k)", Example: "kll_sketch(price, 200)",
+		{Name: "kll_sketch", Kind: Composed, Aggregation: "kll_sketch", Order: RowOrder, Parameters: params{{Name: "k", Type: Whole}}, Body: "e.kllSketch(k)", Example: "kll_sketch(price, 200)",
 			Doc: "KLLSketch is a KLL sketch of the values in the format of Apache DataSketches, of size k, 8 to 65535: its KllFloatsSketch of float32, its KllDoublesSketch of other numbers and decimals, as float64, " +
 				"its KllLongsSketch of times, its KllItemsSketch of strings. [Expr.KLLQuantile], [Expr.KLLLongsQuantile] and [Expr.KLLItemsQuantile] read them, and a rank is wrong by at most 2.296 / k^0.9723, in 99 of 100 cases: " +
-				"0.0133 for k = 200, with some 3 k values. NaN is left out. Equal rows in the same order make equal bytes: a hash of the values decides which half of them stays. The values of a group are gathered in a list first.",
+				"0.0133 for k = 200, with some 3 k values. NaN is left out. Equal tables of rows make equal bytes: a hash of the values decides which half of them stays.",
 			Python: "kll_sketch(k: int = 200)", PythonDoc: "A KLL sketch of the values, in the format of Apache DataSketches. Polars has none."},
 	}},
 	{Operands: "binaries; sketches", Result: "binary", Null: "no sketches; one of the values is no such sketch", Functions: []Function{
-		{Name: "kll_merge", Kind: Composed, Body: "e.kllMerge()", Doc: "KLLMerge is the KLL sketch of all values that a column of sketches of numbers has, also of ones that other programs wrote. It has the least size of them, and is of float32 if all are.",
+		{Name: "kll_merge", Kind: Composed, Aggregation: "kll_merge", Order: RowOrder, Body: "e.kllMerge()", Doc: "KLLMerge is the KLL sketch of all values that a column of sketches of numbers has, also of ones that other programs wrote. It has the least size of them, and is of float32 if all are.",
 			Python: "kll_merge()", PythonDoc: "The KLL sketch of the values of all sketches of numbers. Polars has none."},
-		{Name: "kll_longs_merge", Kind: Composed, Body: "e.kllLongsMerge()", Doc: "KLLLongsMerge is [Expr.KLLMerge] of sketches of times, and of KllLongsSketches of other programs.",
+		{Name: "kll_longs_merge", Kind: Composed, Aggregation: "kll_longs_merge", Order: RowOrder, Body: "e.kllLongsMerge()", Doc: "KLLLongsMerge is [Expr.KLLMerge] of sketches of times, and of KllLongsSketches of other programs.",
 			Python: "kll_longs_merge()", PythonDoc: "The KLL sketch of the values of all sketches of times. Polars has none."},
-		{Name: "kll_items_merge", Kind: Composed, Body: "e.kllItemsMerge()", Doc: "KLLItemsMerge is [Expr.KLLMerge] of sketches of strings.",
+		{Name: "kll_items_merge", Kind: Composed, Aggregation: "kll_items_merge", Order: RowOrder, Body: "e.kllItemsMerge()", Doc: "KLLItemsMerge is [Expr.KLLMerge] of sketches of strings.",
 			Python: "kll_items_merge()", PythonDoc: "The KLL sketch of the values of all sketches of strings. Polars has none."},
 	}},
 	{Operands: scalars + ", lists; structs and lists of these", Result: "list", Null: "never", Functions: []Function{
-		{Name: "approx_top_k", Kind: Composed, Parameters: withN, Body: "e.approxTopK(n)", Example: "approx_top_k(origin, 3)",
+		{Name: "approx_top_k", Kind: Composed, Aggregation: "approx_top_k", Parameters: withN, Body: "e.approxTopK(n)", Example: "approx_top_k(origin, 3)",
 			Doc: "ApproxTopK is the list of about the n most frequent values, the most frequent one first and equally frequent ones in the order of their first rows. n is 1 to 1,000,000. " +
 				"In groups it is exact: the values are grouped too. In windows a value that occurs in more than 1 of 1,536 rows is considered, or in more than 1 of 3 n.",
 			Python: "approx_top_k(n: int)", PythonDoc: "The list of about the n most frequent values, the most frequent one first. Polars has none."},
 	}},
 	{Operands: "integers, bools, times, strings", Result: "binary", Null: "never", Functions: []Function{
-		{Name: "frequent_items_sketch", Kind: Composed, Parameters: params{{Name: "max_size", Go: "maxSize", Type: Whole}}, Body: "e.frequentItemsSketch(maxSize)", Example: "frequent_items_sketch(origin, 1024)",
+		{Name: "frequent_items_sketch", Kind: Composed, Aggregation: "frequent_items_sketch", Order: RowOrder, Parameters: params{{Name: "max_size", Go: "maxSize", Type: Whole}}, Body: "e.frequentItemsSketch(maxSize)", Example: "frequent_items_sketch(origin, 1024)",
 			Doc: "FrequentItemsSketch is a sketch of the most frequent values in the format of Apache DataSketches, with a table of maxSize places, 8 to 2^26, rounded up to a power of two: " +
 				"its ItemsSketch of strings, which [Expr.FrequentItems] reads, or its LongsSketch of integers, bools and times, as 64 bits, which [Expr.FrequentLongs] reads. " +
-				"It has every value that occurs more often than in 3.5 / maxSize of the rows. The values of a group are gathered in a list first.",
+				"It has every value that occurs more often than in 3.5 / maxSize of the rows.",
 			Python: "frequent_items_sketch(max_size: int = 1024)", PythonDoc: "A sketch of the most frequent values, in the format of Apache DataSketches. Polars has none."},
 	}},
 	{Operands: "binaries; sketches", Result: "binary", Null: "no sketches; one of the values is no such sketch", Functions: []Function{
-		{Name: "frequent_items_merge", Kind: Composed, Body: "e.frequentItemsMerge()", Doc: "FrequentItemsMerge is the sketch of all values that a column of sketches of strings has, also of ones that other programs wrote. It has the places of the smallest one.",
+		{Name: "frequent_items_merge", Kind: Composed, Aggregation: "frequent_items_merge", Order: RowOrder, Body: "e.frequentItemsMerge()", Doc: "FrequentItemsMerge is the sketch of all values that a column of sketches of strings has, also of ones that other programs wrote. It has the places of the smallest one.",
 			Python: "frequent_items_merge()", PythonDoc: "The sketch of the values of all sketches of frequent strings. Polars has none."},
-		{Name: "frequent_longs_merge", Kind: Composed, Body: "e.frequentLongsMerge()", Doc: "FrequentLongsMerge is [Expr.FrequentItemsMerge] of sketches of integers, bools and times.",
+		{Name: "frequent_longs_merge", Kind: Composed, Aggregation: "frequent_longs_merge", Order: RowOrder, Body: "e.frequentLongsMerge()", Doc: "FrequentLongsMerge is [Expr.FrequentItemsMerge] of sketches of integers, bools and times.",
 			Python: "frequent_longs_merge()", PythonDoc: "The sketch of the values of all sketches of frequent integers. Polars has none."},
 	}},
 	{Operands: "numbers", Result: "float64", Null: "no values", Functions: []Function{
@@ -209,7 +209,6 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 var planned = []Function{
 	{Aggregation: "arg_min", Kind: Aggregated, Parameters: params{{Name: "e"}}, Order: TieOrder},
 	{Aggregation: "arg_max", Kind: Aggregated, Parameters: params{{Name: "e"}}, Order: TieOrder},
-	{Aggregation: "frequent_values", Kind: Aggregated, Parameters: params{{Name: "e"}, {Name: "n", Type: Whole}}},
 	{Aggregation: "distinct_values", Kind: Aggregated, Parameters: params{{Name: "e"}}},
 	{Aggregation: "distinct_counts", Kind: Aggregated, Parameters: params{{Name: "e"}}},
 	{Aggregation: "exponential_mean_by", Kind: Window, Parameters: params{{Name: "e"}, {Name: "by"}, {Name: "half_life", Type: Literal}}, Order: RowOrder},

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -118,8 +119,17 @@ func (b *binder) prepare() {
 	}
 }
 
-// report adds a problem of the step at hand.
-func (b *binder) report(err error) { b.problems = append(b.problems, Problem{b.at.Place(), err}) }
+// report adds a problem of the step at hand, once.
+func (b *binder) report(err error) {
+	if call := (*callError)(nil); errors.As(err, &call) {
+		err = call
+	}
+	problem := Problem{b.at.Place(), err}
+	same := func(p Problem) bool { return p.Place == problem.Place && p.Err.Error() == err.Error() }
+	if !slices.ContainsFunc(b.problems, same) {
+		b.problems = append(b.problems, problem)
+	}
+}
 
 // checked reports an error about some columns, and returns the node or, instead of one that
 // failed, another one.

@@ -1,10 +1,15 @@
 package bind
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/kernels/nested"
@@ -17,12 +22,14 @@ const (
 	DistinctValues, DistinctCounts = "distinct_values", "distinct_counts"
 	// FrequentValues is the list of the Count most frequent values, the most frequent one first, equally frequent ones in
 	// the order of their first rows.
-	FrequentValues = "frequent_values"
+	FrequentValues = "approx_top_k"
 )
 
 // ListForm is a function of frequencies by the list of the values, for windows and orders.
 type ListForm struct {
-	Tree func(list expr.Expr, a plan.Aggregation) expr.Expr
+	// Function is the name of the user's function in messages.
+	Function string
+	Tree     func(list expr.Expr, a plan.Aggregation) expr.Expr
 }
 
 // Frequency is a function of frequencies of a value. Its list form also checks the type of the value.
@@ -30,6 +37,11 @@ func Frequency(a plan.Aggregation, form *ListForm) expr.Expr {
 	exec.UseTop()
 	exec.UseWindows()
 	exec.UseJoins()
+	return Folded(a, form)
+}
+
+// Folded is a function with a folding.
+func Folded(a plan.Aggregation, form *ListForm) expr.Expr {
 	return RowsFunction{Aggregation: a, form: form}.Tree()
 }
 
@@ -41,8 +53,8 @@ func ofLists(e expr.Expr) expr.Expr {
 			return part, ok || !part.ReadsRows()
 		}
 		list := f
-		list.form, list.Aggregation = nil, plan.Aggregation{Function: "list", Values: f.Aggregation.Values, Where: f.Aggregation.Where, SkipNulls: true}
-		return f.form.Tree(list.Tree(), f.Aggregation), true
+		list.form, list.called, list.Aggregation = nil, f.form.Function, plan.Aggregation{Function: "list", Values: f.Aggregation.Values, Where: f.Aggregation.Where, SkipNulls: true}
+		return f.form.tree(list.Tree(), f.Aggregation), true
 	})
 }
 
@@ -55,13 +67,22 @@ func listForms(list []Expr) []Expr {
 	return replaced
 }
 
-// checkFrequency reports a value that a function of frequencies does not have.
+// checkFrequency reports a value and a condition that a function of frequencies does not have.
 func (b *binder) checkFrequency(n plan.Node, a plan.Aggregation, form *ListForm) bool {
 	list := a.Values[0]
 	if !b.check(list, n.Schema()) {
 		return false
 	}
-	return b.check(form.Tree(nested.Concat(nested.Concat(list)), a), n.Schema())
+	if !a.Where.IsZero() {
+		if !b.check(a.Where, n.Schema()) {
+			return false
+		}
+		if t, _, _ := a.Where.Type(n.Schema()); t.ID() != arrow.BOOL {
+			b.report(&callError{form.Function, fmt.Errorf("its condition is %s, expected bool: %w", render.TypeName(t), device.ErrInvalidValue)})
+			return false
+		}
+	}
+	return b.check(form.tree(nested.Concat(nested.Concat(list)), a), n.Schema())
 }
 
 // sameFrequencies reports whether two functions read one table of frequencies.
@@ -76,7 +97,7 @@ type frequencies []plan.Aggregation
 // divideFrequencies returns the functions of frequencies, by their tables, and the others.
 func divideFrequencies(functions []RowsFunction) (tables []frequencies, others []RowsFunction) {
 	for _, f := range functions {
-		if f.form == nil {
+		if f.form == nil || f.Aggregation.Folding != nil {
 			others = append(others, f)
 			continue
 		}

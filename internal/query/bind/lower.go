@@ -91,9 +91,16 @@ func (b *binder) windows(n plan.Node, functions []*dividedFunction) (widened pla
 
 // reportNested reports an aggregate of an aggregate.
 func (b *binder) reportNested(f *dividedFunction) {
-	aggregation := f.Aggregation
+	aggregation, called := f.Aggregation, f.called
 	aggregation.Frame = plan.Frame{}
-	b.report(fmt.Errorf("%v is an aggregate of an aggregate: compute the inner one with With first, or add Over to it", aggregation))
+	if f.form != nil {
+		called = f.form.Function
+	}
+	text := aggregation.String()
+	if called != "" {
+		text = fmt.Sprintf("%s(%s)", called, plan.Readable(aggregation.Values[0].String()))
+	}
+	b.report(fmt.Errorf("%s is an aggregate of an aggregate: compute the inner one with With first, or add Over to it", text))
 }
 
 // window computes functions of the same windows.
@@ -191,7 +198,7 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, sets Groupin
 			ok = false
 		case f.Aggregation.Function == groupingID:
 			ok = grouping.addID(f) && ok
-		case f.form != nil && (fits || len(f.inner) == 0):
+		case f.form != nil && f.Aggregation.Folding == nil && (fits || len(f.inner) == 0):
 			grouping.aggregates = append(grouping.aggregates, f.RowsFunction)
 			ok = b.checkFrequency(n, f.Aggregation, f.form) && ok
 		case fits || len(f.inner) == 0:

@@ -17,8 +17,10 @@ type RowsFunction struct {
 	Aggregation plan.Aggregation
 	// Inherits gives the functions without a window in its own values the window of Over.
 	Inherits bool
-	// form is set for functions of frequencies.
-	form *ListForm
+	// form is set for functions of frequencies and of foldings. called is the name of such a function if it is a list
+	// now.
+	form   *ListForm
+	called string
 	// windowed is set by Over, which gives the keys. Without it the function is of the rows of a group,
 	// or of all rows.
 	windowed bool

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/hostarray"
 	"github.com/gpuframe/gpuframe/internal/base/release"
@@ -453,7 +454,13 @@ func (g *grouping) emptyInputRow(ctx context.Context) (*buffer.Buffer, error) {
 		if t := schema.Field(i).Type; t.ID() == arrow.LIST && collects || t.ID() == arrow.INT64 && a.Properties().CountsRows {
 			element = hostarray.Zero
 		}
-		value, err := element(schema.Field(i).Type)
+		var value arrow.Array
+		var err error
+		if a.Folding != nil {
+			value, err = g.foldedNothing(ctx, i)
+		} else {
+			value, err = element(schema.Field(i).Type)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -462,4 +469,35 @@ func (g *grouping) emptyInputRow(ctx context.Context) (*buffer.Buffer, error) {
 	record := array.NewRecord(schema, values, 1)
 	defer record.Release()
 	return buffer.FromRecordWith(ctx, g.settings.Manager, record, buffer.LoadOptions{Stream: g.settings.stream(), Tag: g.settings.Tag})
+}
+
+// foldedNothing returns the result of an aggregate with a folding for no rows: that of a null.
+func (g *grouping) foldedNothing(ctx context.Context, i int) (arrow.Array, error) {
+	const name = "value"
+	t, _, err := g.plan.Aggregations()[i].Values[0].Type(g.rows)
+	if err != nil {
+		return nil, err
+	}
+	null, err := hostarray.Null(t)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Release()
+	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: name, Type: t, Nullable: true}}, nil), []arrow.Array{null}, 1)
+	defer record.Release()
+	row, err := buffer.FromRecordWith(ctx, g.settings.Manager, record, buffer.LoadOptions{Stream: g.settings.stream(), Tag: g.settings.Tag})
+	if err != nil {
+		return nil, err
+	}
+	folding := group.Fold(expr.Col(name), g.plan.Aggregations()[i].Folding).As(name)
+	groups, err := group.By(row, g.plan.Keys()...).Aggregate(ctx, []group.Aggregate{folding}, group.ByOptions{Options: g.stage.options(), MaxGroups: 1})
+	if groups, err = release.OnError(groups, err, row.Release()); err != nil {
+		return nil, err
+	}
+	results, err := column.ToArrays(ctx, []*column.Column{groups.Column(groups.NumColumns() - 1)}, column.DownloadOptions{Stream: g.settings.stream()})
+	if err = errors.Join(err, groups.Release()); err != nil {
+		release.Arrow(results)
+		return nil, err
+	}
+	return results[0], nil
 }

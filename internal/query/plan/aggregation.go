@@ -30,6 +30,8 @@ type Aggregation struct {
 	Distance any
 	// Text is the separator of join_strings.
 	Text string
+	// Folding is that of a function that has one. Its arguments are those of the function.
+	Folding *group.Folding
 	// SkipNulls makes first, last, nth, list, lag and lead skip rows in which their value is null. The
 	// other functions always do.
 	SkipNulls bool
@@ -105,6 +107,9 @@ func (a Aggregation) checkValues() error {
 // Build returns the aggregate of package group.
 func (a Aggregation) Build() (group.Aggregate, error) {
 	construct, ok := aggregateFunctions[a.Function]
+	if a.Folding != nil {
+		construct, ok = a.fold, true
+	}
 	if !ok {
 		return group.Aggregate{}, fmt.Errorf("no aggregate %q: %w", a.Function, device.ErrInvalidValue)
 	}
@@ -120,6 +125,9 @@ func (a Aggregation) Build() (group.Aggregate, error) {
 	}
 	return aggregate, nil
 }
+
+// fold returns the aggregate of a folding.
+func (a Aggregation) fold(Aggregation) group.Aggregate { return group.Fold(a.Values[0], a.Folding) }
 
 // String formats the aggregation: "sum(price * qty) where qty > 2", "mean(price) rows -6 to 0".
 func (a Aggregation) String() string {
