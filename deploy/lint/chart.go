@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,7 +19,7 @@ import (
 
 // Render returns the manifests of a chart as `helm template NAME FOLDER` prints them. Values take the place of the
 // chart's own as those of --values do. Without values of the caller, a template must name only values that the chart has.
-func Render(folder, name string, values map[string]any) ([]byte, error) {
+func Render(ctx context.Context, folder, name string, values map[string]any) ([]byte, error) {
 	chart, err := loader.LoadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("read chart: %w", err)
@@ -28,7 +29,7 @@ func Render(folder, name string, values map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("values: %w", err)
 	}
-	files, err := engine.Engine{Strict: values == nil}.Render(chart, all)
+	files, err := engine.Engine{Strict: values == nil}.RenderWithContext(ctx, chart, all)
 	if err != nil {
 		return nil, err
 	}
@@ -42,14 +43,14 @@ func Render(folder, name string, values map[string]any) ([]byte, error) {
 }
 
 // Chart checks a chart as `helm lint --strict` does, and its manifests with these values as [Manifests] does.
-func Chart(folder string, values map[string]any) error {
+func Chart(ctx context.Context, folder string, values map[string]any) error {
 	var faults []error
 	for _, message := range helmlint.RunAll(folder, values, "default").Messages {
 		if message.Severity >= support.WarningSev {
 			faults = append(faults, message)
 		}
 	}
-	text, err := Render(folder, "gpuframe-serve", values)
+	text, err := Render(ctx, folder, "gpuframe-serve", values)
 	if err != nil {
 		return errors.Join(append(faults, err)...)
 	}

@@ -86,7 +86,7 @@ func byKind(t *testing.T, text []byte) map[string]runtime.Object {
 
 // TestChartIsTheExample compares what Helm renders with kubernetes.yaml, as objects of Kubernetes.
 func TestChartIsTheExample(t *testing.T) {
-	text, err := lint.Render(chartFolder, "gpuframe-serve", nil)
+	text, err := lint.Render(t.Context(), chartFolder, "gpuframe-serve", nil)
 	require.NoError(t, err)
 	rendered, example := byKind(t, text), byKind(t, read(t, "../kubernetes.yaml"))
 	require.Len(t, rendered, len(example))
@@ -115,7 +115,7 @@ func TestChartValues(t *testing.T) {
 			"ports": object{"health": nil}, "terminationGracePeriodSeconds": nil,
 		},
 	} {
-		t.Run(name, func(t *testing.T) { require.NoError(t, lint.Chart(chartFolder, values)) })
+		t.Run(name, func(t *testing.T) { require.NoError(t, lint.Chart(t.Context(), chartFolder, values)) })
 	}
 }
 
@@ -138,7 +138,7 @@ func TestChartFaults(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "gpuframe-serve")
 			require.NoError(t, os.CopyFS(folder, os.DirFS(chartFolder)))
 			require.NoError(t, os.WriteFile(filepath.Join(folder, file), text, 0o600))
-			return lint.Chart(folder, nil)
+			return lint.Chart(t.Context(), folder, nil)
 		})
 	}
 }
