@@ -11,7 +11,7 @@ GPUFRAME := build/libgpuframe.so
 SMALL    := build/small/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy api-check api-record release stranger portable race race-part race-kernels full nocgo memcheck examples handover command small-command wheel small-wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry objectstore lake cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes site site-check data clean
+.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy api-check api-record release stranger portable race race-part race-kernels full nocgo memcheck examples handover command small-command wheel small-wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam deploy opentelemetry objectstore lake cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes site site-check data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -232,6 +232,11 @@ beam: build/tools/modules ## the module for Apache Beam; its dependencies are fe
 	build/tools/modules tidy -diff beam
 	$(GO) -C beam vet ./...
 	$(GO) -C beam test -vet=off -timeout 40m -short ./...
+
+deploy: build/tools/modules ## the chart, manifests, Dockerfile and unit of deploy/, read with the code of the programs that read them; their dependencies are fetched
+	build/tools/modules tidy -diff deploy/lint
+	$(GO) -C deploy/lint vet ./...
+	$(GO) -C deploy/lint test -vet=off -timeout 40m ./...
 
 opentelemetry: build/tools/modules ## the module for OpenTelemetry; its dependencies are fetched
 	build/tools/modules tidy -diff observe/opentelemetry

@@ -31,6 +31,9 @@ type HandlerOptions struct {
 	// WriteLimit is the time that a client has to take an update. A slower one is disconnected,
 	// and the page connects again. Zero means ten seconds.
 	WriteLimit time.Duration
+	// Charts are charts of the program's data below the figures of the memory. They have no login either. A chart
+	// without Draw is left out.
+	Charts []Chart
 }
 
 // Handler serves a page with everything that the recorder knows, and the same as JSON. Mount
@@ -40,8 +43,9 @@ type HandlerOptions struct {
 //
 // The paths below are "/", "/v1/snapshot" (a [Snapshot]), "/v1/events" (server-sent events
 // named "snapshot", one in each interval), "/v1/memory" (a [MemoryMap]), "/memory.pickle"
-// ([Recorder.WriteMemorySnapshot]), "/heap" ([Recorder.HeapHandler]), and, with a
-// token, POST "/v1/cancel?engine=0&id=1" with the header "Authorization: Bearer TOKEN".
+// ([Recorder.WriteMemorySnapshot]), "/heap" ([Recorder.HeapHandler]), for each of
+// HandlerOptions.Charts "/v1/charts/0?width=640" (SVG) and "/v1/charts/0/vega-lite"
+// ([gpuframe.Chart.VegaLite]), and, with a token, POST "/v1/cancel?engine=0&id=1" with the header "Authorization: Bearer TOKEN".
 //
 // Streams of events end when http.Server.Shutdown begins, which would wait for them. A server of
 // another kind calls [Recorder.Close] before it waits.
@@ -56,7 +60,7 @@ func (r *Recorder) Handler(options HandlerOptions) http.Handler {
 		options.WriteLimit = 10 * time.Second
 	}
 	r.keepHistory(options.Interval)
-	h := &handler{recorder: r, options: options}
+	h := &handler{recorder: r, options: options, charts: newChartCaches(options.Charts)}
 	mux := http.NewServeMux()
 	for path, file := range map[string]struct{ name, kind string }{
 		"GET /{$}":      {"page/index.html", "text/html; charset=utf-8"},
@@ -75,8 +79,10 @@ func (r *Recorder) Handler(options HandlerOptions) http.Handler {
 		})
 	}
 	mux.HandleFunc("GET /v1/snapshot", h.snapshot)
-	mux.HandleFunc("GET /v1/memory", h.reader(h.memoryMap))
-	mux.HandleFunc("GET /memory.pickle", h.reader(h.memorySnapshot))
+	mux.HandleFunc("GET /v1/memory", h.reader("memory", h.memoryMap))
+	mux.HandleFunc("GET /memory.pickle", h.reader("memory", h.memorySnapshot))
+	mux.HandleFunc("GET /v1/charts/{number}", h.chart("image/svg+xml", drawing))
+	mux.HandleFunc("GET /v1/charts/{number}/vega-lite", h.chart("application/json", specification))
 	mux.HandleFunc("GET /v1/events", h.events)
 	mux.HandleFunc("POST /v1/cancel", h.cancel)
 	mux.Handle("/heap", r.HeapHandler())
@@ -127,6 +133,7 @@ func foreign(request *http.Request) bool {
 type handler struct {
 	recorder *Recorder
 	options  HandlerOptions
+	charts   []*chartCache
 
 	// mu guards the last snapshot, which all readers of an interval share.
 	mu    sync.Mutex
@@ -137,7 +144,7 @@ type handler struct {
 	maps    sync.Mutex
 	mapMade MemoryMap
 
-	// clients are the streams of events, readers those of maps.
+	// clients are the streams of events, readers those of maps and charts.
 	clients, readers slots
 }
 
@@ -150,7 +157,7 @@ func (h *handler) current() ([]byte, error) {
 	}
 	s := h.recorder.Snapshot()
 	s.History, s.Operations, s.OperationSeconds = h.recorder.history.read()
-	s.CanCancel = h.options.Token != ""
+	s.CanCancel, s.Charts = h.options.Token != "", h.chartTitles()
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("observe: write snapshot: %w", err)
@@ -180,11 +187,11 @@ func (h *handler) currentMap() *MemoryMap {
 	return &current
 }
 
-// reader limits the number of clients that read a map, which may be large.
-func (h *handler) reader(next http.HandlerFunc) http.HandlerFunc {
+// reader limits the number of clients that read a map, which may be large, or a chart.
+func (h *handler) reader(name string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, request *http.Request) {
 		if !h.readers.take() {
-			tooMany(w, "memory")
+			tooMany(w, name)
 			return
 		}
 		defer h.readers.give()

@@ -50,6 +50,8 @@ type Snapshot struct {
 	OperationSeconds float64 `json:"operation_seconds"`
 	// CanCancel reports whether the handler has a token for cancelling queries.
 	CanCancel bool `json:"can_cancel"`
+	// Charts are those of HandlerOptions, in their order. It is empty elsewhere.
+	Charts []ChartTitle `json:"charts"`
 }
 
 // Manager has the figures of a manager, its children included.

@@ -32,6 +32,7 @@ opentelemetry  observe/
 objectstore    objectstore/|bench/tpch/stores/|internal/testing/objecttest/|internal/io/source/(object|fetched|parquet|describe|request_limit)
 lake           lake/|distribution/|tableformat/|objectstore/(s3|gcs|azure)/|sql/table_formats|internal/(command/|query/querydata/table_formats|io/source/(table_|parquet|object|fetched|describe|request_limit))|table_files
 full           .*_test\.go$
+deploy         deploy/
 site           docs/|[A-Z]*\.md$|scripts/site/
 stranger       (.*/)?go\.(mod|sum|work)$|tools/|scripts/(stranger|release)\.|(version\.go|README\.md|CHANGELOG\.md)$|docs/tutorial/|python/build_wheel\.py$
 '

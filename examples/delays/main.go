@@ -19,10 +19,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/scalar"
 	"github.com/dustin/go-humanize"
 
+	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/examples/internal/flights"
-	"github.com/gpuframe/gpuframe/examples/internal/flights/parquet"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
@@ -112,8 +112,6 @@ func answerOn(ctx context.Context, name string) (_ answer, err error) {
 
 // load reads the larger file if it exists, and otherwise the smaller one.
 func load(ctx context.Context, mgr *memory.Manager) (_ *buffer.Buffer, err error) {
-	allocator := memory.NewPinnedAllocator(mgr.Device(), 0)
-	defer func() { err = errors.Join(err, allocator.Close()) }()
 	path, err := flights.Find(flights.Large)
 	if errors.Is(err, os.ErrNotExist) {
 		path, err = flights.Find(flights.Small)
@@ -121,16 +119,20 @@ func load(ctx context.Context, mgr *memory.Manager) (_ *buffer.Buffer, err error
 	if err != nil {
 		return nil, err
 	}
-	open := func() (*flights.Reader, error) { return flights.Open(path, allocator) }
-	if strings.HasSuffix(path, ".parquet") {
-		open = func() (*flights.Reader, error) { return parquet.Open(ctx, path, allocator) }
-	}
-	reader, err := open()
+	gpu, err := gpuframe.Managed(mgr)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	return buffer.FromReader(ctx, mgr, reader, buffer.LoadOptions{})
+	defer func() { err = errors.Join(err, gpu.Close()) }()
+	query := gpu.IPC(path)
+	if strings.HasSuffix(path, ".parquet") {
+		query = gpu.Parquet(path)
+	}
+	frame, err := query.Collect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return frame.Table(), nil
 }
 
 // repeat returns the median time from the call until the result is complete on the

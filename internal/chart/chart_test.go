@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -175,4 +176,46 @@ func TestLabels(t *testing.T) {
 		require.Equal(t, test.first, s.labels[0].text, test)
 		require.Equal(t, test.last, s.labels[len(s.labels)-1].text, test)
 	}
+}
+
+// TestNarrowDrawings have the legend below the rows, inside of the drawing, and their labels of numbers and times do not overlap.
+func TestNarrowDrawings(t *testing.T) {
+	property.Check(t, func(r *rapid.T) {
+		names := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "bcd", "efghijklmnop", "qrstuvwxyzqrstuvwxyzqrstuvwxyz"}), 1, 40).Draw(r, "names")
+		for i := range names {
+			names[i] = strconv.Itoa(i) + names[i]
+		}
+		c := Chart{Mark: Line, Width: rapid.IntRange(200, narrowWidth-1).Draw(r, "width"), Height: rapid.IntRange(240, 500).Draw(r, "height")}
+		c.X, c.Y, c.Colour = Values{Name: "day", Kind: Time}, Values{Name: "mean", Kind: Number}, Values{Name: "origin", Kind: Text, Texts: names}
+		for range names {
+			c.X.Numbers = append(c.X.Numbers, rapid.Float64Range(0, 4e12).Draw(r, "time"))
+			c.Y.Numbers = append(c.Y.Numbers, rapid.Float64Range(-1e9, 1e9).Draw(r, "number"))
+		}
+		var drawing struct {
+			Text []struct {
+				X      float64 `xml:"x,attr"`
+				Y      float64 `xml:"y,attr"`
+				Anchor string  `xml:"text-anchor,attr"`
+				Text   string  `xml:",chardata"`
+			} `xml:"text"`
+		}
+		require.NoError(r, xml.Unmarshal([]byte(c.SVG()), &drawing))
+		axis, end, isLegend := 0.0, math.Inf(-1), false
+		for _, each := range drawing.Text {
+			require.Less(r, each.Y, float64(c.Height), each.Text)
+			isLegend = isLegend || each.Text == "origin"
+			switch {
+			case each.Text == "day":
+				axis = each.Y
+			case isLegend:
+				require.Greater(r, each.Y, axis, each.Text)
+				require.LessOrEqual(r, each.X+float64(len(each.Text)*letterWidth), float64(c.Width), each.Text)
+			case each.Anchor == "middle" && each.Text != "mean" && axis == 0:
+				half := float64(len(each.Text)*letterWidth) / 2
+				require.GreaterOrEqual(r, each.X-half, end-0.2, each.Text) // places have one decimal
+				end = each.X + half
+			}
+		}
+		require.True(r, isLegend)
+	})
 }

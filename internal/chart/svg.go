@@ -19,6 +19,10 @@ const (
 	legendWidth              = 128
 	// mostLegend is the number of colours of the legend.
 	mostLegend = 16
+	// A drawing below narrowWidth has its legend below the rows, with places of slotWidth.
+	narrowWidth, slotWidth, slotHeight = 480, 96, 16
+	// letterWidth is that of a letter.
+	letterWidth = 6
 )
 
 // drawing is the state of one drawing.
@@ -42,12 +46,17 @@ func (c *Chart) SVG() string {
 		d.y0 += titleHeight
 	}
 	if c.Colour.Name != "" {
-		d.x1 = math.Max(d.x1-legendWidth, d.x0+1)
 		for _, name := range c.Colour.Texts {
 			if _, ok := d.number[name]; !ok {
 				d.number[name] = len(d.names)
 				d.names = append(d.names, name)
 			}
+		}
+		if width < narrowWidth {
+			lines := (min(len(d.names), d.mostNames()+1) + d.columns()) / d.columns()
+			d.y1 = math.Max(d.y1-float64(lines*slotHeight), d.y0+1)
+		} else {
+			d.x1 = math.Max(d.x1-legendWidth, d.x0+1)
 		}
 	}
 	d.scales()
@@ -136,22 +145,29 @@ func (d *drawing) ends(v *Values) (low, high float64) {
 
 // axes draws both axes with their labels and names.
 func (d *drawing) axes() {
-	const letter = 6 // the width of a letter, in pixels
-	room := int((d.x1 - d.x0) / letter / float64(max(len(d.x.labels), 1)))
+	room := int((d.x1 - d.x0) / letterWidth / float64(max(len(d.x.labels), 1)))
 	every := 1
 	if d.X.Kind == Text && room < 3 { // too many texts: some labels
-		every = len(d.x.labels)*3*letter/int(d.x1-d.x0+1) + 1
+		every = len(d.x.labels)*3*letterWidth/int(d.x1-d.x0+1) + 1
 		room *= every
 	}
+	end := math.Inf(-1) // of the last label
 	for i, t := range d.x.labels {
 		fmt.Fprintf(d, `<path d="M%.1f %.1fv4" stroke="currentColor"/>`, t.at, d.y1)
-		if i%every == 0 {
-			label := t.text
-			if d.X.Kind == Text {
-				label = shortened(label, max(room-1, 2))
-			}
-			d.text(t.at, d.y1+16, "middle", label, "")
+		if i%every != 0 {
+			continue
 		}
+		label := t.text
+		if d.X.Kind == Text {
+			label = shortened(label, max(room-1, 2))
+		} else {
+			half := float64(len(label)*letterWidth) / 2
+			if t.at-half < end {
+				continue // it would be over its neighbour
+			}
+			end = t.at + half
+		}
+		d.text(t.at, d.y1+16, "middle", label, "")
 	}
 	for _, t := range d.y.labels {
 		fmt.Fprintf(d, `<path d="M%.1f %.1fH%.1f" stroke="currentColor" stroke-opacity=".15"/>`, d.x0, t.at, d.x1)
@@ -168,17 +184,49 @@ func (d *drawing) legend() {
 	if d.Colour.Name == "" {
 		return
 	}
-	x, y := d.x1+14, d.y0+10
-	d.text(x, y, "start", shortened(d.Colour.Name, 18), ` font-weight="bold"`)
+	x, y := d.slot(0)
+	most := 18
+	if d.columns() > 0 {
+		most = slotWidth/letterWidth - 1
+	}
+	d.text(x, y, "start", shortened(d.Colour.Name, most), ` font-weight="bold"`)
 	for i, name := range d.names {
-		y += 16
-		if i == mostLegend {
+		x, y = d.slot(i + 1)
+		if i == d.mostNames() {
 			d.text(x, y, "start", fmt.Sprintf("and %d others", len(d.names)-i), "")
 			return
 		}
 		fmt.Fprintf(d, `<rect x="%.1f" y="%.1f" width="10" height="10" fill="%s"/>`, x, y-9, d.colour(i))
-		d.text(x+15, y, "start", shortened(name, 16), "")
+		d.text(x+15, y, "start", shortened(name, most-2), "")
 	}
+}
+
+// columns is the number of places in a line of a legend below the rows, or 0 of a legend to the right of them.
+func (d *drawing) columns() int {
+	width, _ := d.Size()
+	if width >= narrowWidth {
+		return 0
+	}
+	return max((width-right-14)/slotWidth, 1)
+}
+
+// mostNames is the number of names in the legend, which takes at most a third of the height below the rows.
+func (d *drawing) mostNames() int {
+	columns := d.columns()
+	if columns == 0 {
+		return mostLegend
+	}
+	_, height := d.Size()
+	return min(mostLegend, max(height/3/slotHeight*columns-2, 1)) // two places are for the title and the number of others
+}
+
+// slot returns where a place of the legend begins.
+func (d *drawing) slot(number int) (x, y float64) {
+	columns := d.columns()
+	if columns == 0 {
+		return d.x1 + 14, d.y0 + 10 + float64(slotHeight*number)
+	}
+	return 14 + float64(number%columns*slotWidth), d.y1 + bottom + 8 + float64(number/columns*slotHeight)
 }
 
 // colour returns the colour with a number.

@@ -434,6 +434,49 @@ async function readMap() {
 }
 at("map-read").addEventListener("click", readMap);
 
+// readChart draws a chart in the width of its place.
+async function readChart(place, number) {
+  const [picture, note] = place.querySelectorAll("div, p");
+  const width = place.clientWidth;
+  place.dataset.width = width;
+  place.dataset.reading = "yes";
+  try {
+    const reply = await fetch(`v1/charts/${number}?width=${width}`);
+    const text = await reply.text();
+    if (!reply.ok) throw new Error(text);
+    picture.replaceChildren(document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true));
+    const link = make("a", "Vega-Lite");
+    link.href = `v1/charts/${number}/vega-lite`;
+    note.replaceChildren(`Read at ${new Date().toLocaleTimeString()}. `, link);
+    note.classList.remove("bad");
+  } catch (error) {
+    picture.replaceChildren();
+    note.textContent = error.message;
+    note.classList.add("bad");
+  }
+  delete place.dataset.reading;
+}
+
+// showCharts reads each chart once in its interval, and again if its place has another width.
+function showCharts(s) {
+  const list = at("charts-list");
+  at("charts").hidden = s.charts.length === 0;
+  if (list.children.length !== s.charts.length) {
+    list.replaceChildren(...s.charts.map((c) => {
+      const place = make("div", undefined, "chart");
+      place.append(make("h3", c.title), make("div"), make("p", "", "quiet"));
+      return place;
+    }));
+  }
+  s.charts.forEach((c, number) => {
+    const place = list.children[number];
+    const isOld = !(Date.parse(s.time) - Number(place.dataset.asked) < 1000 * c.seconds);
+    if (place.dataset.reading || !isOld && Number(place.dataset.width) === place.clientWidth) return;
+    if (isOld) place.dataset.asked = Date.parse(s.time);
+    readChart(place, number);
+  });
+}
+
 let paused = false;
 let last = 0;
 
@@ -447,6 +490,7 @@ function show(s) {
   showTags(s);
   showSites(s);
   showFailures(s);
+  showCharts(s);
   document.body.dataset.updates = String(++last);
 }
 

@@ -128,7 +128,6 @@ var kinds = []struct {
 	{errContents, "invalid"},
 	{sources.ErrContents, "invalid"},
 	{sources.ErrRead, "io"},
-	{errUnread, "unsupported"},
 	{device.ErrNotAvailable, "not available"},
 	{device.ErrNoDevice, "not available"},
 	{device.ErrDeviceLost, "device"},
@@ -147,7 +146,6 @@ var (
 	errArgument = errors.New("bad argument")
 	errType     = errors.New("wrong type")
 	errFile     = errors.New("the file cannot be opened")
-	errUnread   = errors.New("not supported by the reader")
 )
 
 // unexplained is the kind of errors without a condition in kinds.
@@ -177,7 +175,7 @@ const columnWithNulls = "the column has nulls, which DLPack lacks: hand over val
 // conditions.
 func plainText(err error) string {
 	text := apiterms.Text(apiterms.Python, strings.ReplaceAll(err.Error(), dlpack.ErrNulls.Error(), columnWithNulls))
-	for _, each := range []error{errNoColumn, errArgument, errType, errContents, errUnread, errFile, errCall} {
+	for _, each := range []error{errNoColumn, errArgument, errType, errContents, errFile, errCall} {
 		text = strings.TrimSuffix(text, ": "+each.Error())
 	}
 	return text

@@ -63,7 +63,7 @@ var Levels = []Level{
 	{"frame", []string{"."}},
 	{"formats of tables", []string{"tableformat"}},
 	{"frame adapters", []string{"internal/query/querydata", "learn", "observe", "sql"}},
-	{"programs", []string{"arrow18", "beam", "bench", "cmd", "distribution", "docs/recipes", "docs/tutorial", "examples", "flight", "internal/command", "lake", "python", "tools", "internal/testing"}},
+	{"programs", []string{"arrow18", "beam", "bench", "cmd", "deploy/lint", "distribution", "docs/recipes", "docs/tutorial", "examples", "flight", "internal/command", "lake", "python", "tools", "internal/testing"}},
 }
 
 // TestFolders hold support for tests. Outside of tests only they and programs import them.
