@@ -1078,8 +1078,7 @@ func (e Expr) ApproxCountDistinct() Expr { return e.approxCountDistinct() }
 // HLLSketch is a HLL sketch of the values in the format of Apache DataSketches, with 2^lgK
 // registers, 4 to 21: a binary of at most 2^lgK + 40 bytes, from which [Expr.HLLEstimate] computes
 // the number of distinct values, with a standard error of 1.04 / √2^lgK. Integers and times are
-// hashed as 64 bits, floats as float64, strings by their bytes. The values of a group are gathered
-// in a list.
+// hashed as 64 bits, floats as float64, strings by their bytes.
 func (e Expr) HLLSketch(lgK int) Expr { return e.hllSketch(lgK) }
 
 // HLLMerge is the HLL sketch of all values that a column of sketches has, also of ones that other

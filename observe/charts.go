@@ -41,6 +41,8 @@ type ChartTitle struct {
 // chartCache holds the rows of a chart for all readers of an interval.
 type chartCache struct {
 	Chart
+	// readers wait for the rows: those of a slow chart do not keep readers of others out.
+	readers slots
 	// turn has a value while the rows are read.
 	turn   chan struct{}
 	readAt time.Time
@@ -93,24 +95,30 @@ func (h *handler) chartTitles() []ChartTitle {
 
 // chart serves a chart in a form: a kind of contents, and a function that writes it.
 func (h *handler) chart(kind string, form func(context.Context, gpuframe.Chart, *http.Request) ([]byte, error)) http.HandlerFunc {
-	return h.reader("charts", func(w http.ResponseWriter, request *http.Request) {
+	return func(w http.ResponseWriter, request *http.Request) {
 		number, err := strconv.Atoi(request.PathValue("number"))
 		if err != nil || number < 0 || number >= len(h.charts) {
 			http.Error(w, fmt.Sprintf("observe: there is no chart %q: HandlerOptions.Charts has %d", request.PathValue("number"), len(h.charts)), http.StatusNotFound)
 			return
 		}
+		chart := h.charts[number]
+		if !chart.readers.take() {
+			tooMany(w, "charts")
+			return
+		}
+		defer chart.readers.give()
 		var text []byte
-		rows, err := h.charts[number].read(request.Context())
+		rows, err := chart.read(request.Context())
 		if err == nil {
 			text, err = form(request.Context(), rows, request)
 		}
 		if err != nil {
-			http.Error(w, fmt.Sprintf("observe: draw chart %q: %v", h.charts[number].Title, err), http.StatusInternalServerError)
+			http.Error(w, fmt.Sprintf("observe: draw chart %q: %v", chart.Title, err), http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Type", kind)
 		_, _ = w.Write(text)
-	})
+	}
 }
 
 // Widths of drawings, in pixels.

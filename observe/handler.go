@@ -144,7 +144,7 @@ type handler struct {
 	maps    sync.Mutex
 	mapMade MemoryMap
 
-	// clients are the streams of events, readers those of maps and charts.
+	// clients are the streams of events, readers those of maps.
 	clients, readers slots
 }
 
@@ -187,7 +187,7 @@ func (h *handler) currentMap() *MemoryMap {
 	return &current
 }
 
-// reader limits the number of clients that read a map, which may be large, or a chart.
+// reader limits the number of clients that read a map, which may be large.
 func (h *handler) reader(name string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, request *http.Request) {
 		if !h.readers.take() {

@@ -60,6 +60,8 @@ func TestManifests(t *testing.T) {
 		{"selector: {app: gpuframe-serve}", "selector: {app: serve}", "service gpuframe-serve selects no pods"},
 		{"targetPort: flight", "targetPort: flights", "has the port flights"},
 		{"path: /readyz, port: health", "path: /readyz, port: 8817", "readinessProbe of container serve: no port 8817"},
+		{"httpGet: {path: /readyz, port: health}", "tcpSocket: {port: 8817}", "readinessProbe of container serve: no port 8817"},
+		{"selector: {app: gpuframe-serve}", "selector: {}", "service gpuframe-serve has no selector"},
 		{"- {name: data, mountPath", "- {name: files, mountPath", `mounts "files"`},
 		{"- name: clients", "- name: Clients", `volume "Clients"`},
 		{"name: GPUFRAME_SERVE_DRAIN", "name: GPUFRAME_SERVE_LISTEN", "two values of GPUFRAME_SERVE_LISTEN"},

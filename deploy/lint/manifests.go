@@ -120,9 +120,11 @@ func (c *checker) container(container *core.Container, volumes []string) {
 		c.form("port", port.Name, validation.IsValidPortName(port.Name))
 		c.form("port", port.Name, validation.IsValidPortNum(int(port.ContainerPort)))
 	}
-	for name, probe := range map[string]*core.Probe{"livenessProbe": container.LivenessProbe, "readinessProbe": container.ReadinessProbe} {
-		if probe != nil && probe.HTTPGet != nil && !hasPort(container.Ports, probe.HTTPGet.Port) {
-			c.add("%s of container %s: no port %s", name, container.Name, &probe.HTTPGet.Port)
+	for name, probe := range map[string]*core.Probe{
+		"livenessProbe": container.LivenessProbe, "readinessProbe": container.ReadinessProbe, "startupProbe": container.StartupProbe,
+	} {
+		if port := portOf(probe); port != nil && !hasPort(container.Ports, *port) {
+			c.add("%s of container %s: no port %s", name, container.Name, port)
 		}
 	}
 	for resource, limit := range container.Resources.Limits {
@@ -130,6 +132,21 @@ func (c *checker) container(container *core.Container, volumes []string) {
 			c.add("container %s requests %s of %s, above its limit of %s", container.Name, &request, resource, &limit)
 		}
 	}
+}
+
+// portOf returns the port that a probe asks, or nil.
+func portOf(probe *core.Probe) *intstr.IntOrString {
+	switch {
+	case probe == nil:
+	case probe.HTTPGet != nil:
+		return &probe.HTTPGet.Port
+	case probe.TCPSocket != nil:
+		return &probe.TCPSocket.Port
+	case probe.GRPC != nil:
+		port := intstr.FromInt32(probe.GRPC.Port)
+		return &port
+	}
+	return nil
 }
 
 // hasPort reports whether a port is one of the ports of a container, by its name or number.
@@ -141,6 +158,10 @@ func hasPort(ports []core.ContainerPort, port intstr.IntOrString) bool {
 
 func (c *checker) service(service *core.Service, objects []runtime.Object) {
 	c.form("service", service.Name, validation.IsDNS1035Label(service.Name))
+	if len(service.Spec.Selector) == 0 {
+		c.add("service %s has no selector", service.Name)
+		return
+	}
 	for _, object := range objects {
 		deployment, ok := object.(*apps.Deployment)
 		if !ok || !labels.SelectorFromValidatedSet(service.Spec.Selector).Matches(labels.Set(deployment.Spec.Template.Labels)) {
@@ -152,8 +173,12 @@ func (c *checker) service(service *core.Service, objects []runtime.Object) {
 		}
 		for _, port := range service.Spec.Ports {
 			c.form("port", port.Name, validation.IsValidPortNum(int(port.Port)))
-			if !hasPort(ports, port.TargetPort) {
-				c.add("service %s: no container of deployment %s has the port %s", service.Name, deployment.Name, &port.TargetPort)
+			target := port.TargetPort
+			if target == (intstr.IntOrString{}) {
+				target = intstr.FromInt32(port.Port)
+			}
+			if !hasPort(ports, target) {
+				c.add("service %s: no container of deployment %s has the port %s", service.Name, deployment.Name, &target)
 			}
 		}
 		return

@@ -72,6 +72,21 @@ func TestEstimatesOfManyRows(t *testing.T) {
 	})
 }
 
+// TestEstimatesOfWidePlaces requires a bound of an index whose keys have as many places as the host takes, and spans of each.
+func TestEstimatesOfWidePlaces(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	const n = 200_000
+	keys := make([]int64, n)
+	for i := range keys {
+		keys[i] = int64(i * 8)
+	}
+	keys[n/2] = keys[0]
+	table := tableOfKeys(t, mgr, arrow.PrimitiveTypes.Int64, keys)
+	columntest.CheckBound(t, mgr, "wide places", 1<<26, func(o kernels.Options) (*join.Index, error) {
+		return join.Build(t.Context(), table.Schema(), table, join.Using("k0"), join.Options{Options: o})
+	})
+}
+
 // TestEstimatesOfFewLeftRows requires bounds of joins that sort many pairs by their left rows.
 func TestEstimatesOfFewLeftRows(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {

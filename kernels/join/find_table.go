@@ -38,7 +38,7 @@ func tableScratch(l, r, build uint64, repeats bool) uint64 {
 
 // keptTable is a bound of the memory for each row of a table that is kept: of the hash table of the host with words, the
 // span of each place, and the rows sorted by slot.
-const keptTable = 2*16 + 8 + 32 + 4
+const keptTable = 2*16 + 8 + 8*hostPlacesPerRow + 4
 
 // listPlaces makes a table of places without inserting rows.
 func (m *matcher) listPlaces() (*built, error) {

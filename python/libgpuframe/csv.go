@@ -49,7 +49,7 @@ var csvTypes = map[string]arrow.DataType{
 //
 //export gpuframe_read_csv
 func gpuframe_read_csv(h C.uint64_t, path, options *C.char, out *C.uint64_t) *C.char {
-	return read("read_csv", h, path, options, out, ofRecords(openCSV))
+	return read("read_csv", h, path, options, out, openCSV)
 }
 
 func openCSV(path string, r reading, allocator arrowmemory.Allocator) (array.RecordReader, io.Closer, error) {

@@ -33,6 +33,7 @@
 package libgpuframe
 
 import (
-	_ "github.com/gpuframe/gpuframe/compression/brotli" // Parquet files of it
-	_ "github.com/gpuframe/gpuframe/objectstore/https"  // queries on URLs of web servers
+	_ "github.com/gpuframe/gpuframe/compression/brotli"    // Parquet files of it
+	_ "github.com/gpuframe/gpuframe/internal/io/lz4blocks" // files of tables that arrow-go reads
+	_ "github.com/gpuframe/gpuframe/objectstore/https"     // queries on URLs of web servers
 )

@@ -128,6 +128,7 @@ var kinds = []struct {
 	{errContents, "invalid"},
 	{sources.ErrContents, "invalid"},
 	{sources.ErrRead, "io"},
+	{errUnread, "unsupported"},
 	{device.ErrNotAvailable, "not available"},
 	{device.ErrNoDevice, "not available"},
 	{device.ErrDeviceLost, "device"},
@@ -146,6 +147,7 @@ var (
 	errArgument = errors.New("bad argument")
 	errType     = errors.New("wrong type")
 	errFile     = errors.New("the file cannot be opened")
+	errUnread   = errors.New("not supported by the reader")
 )
 
 // unexplained is the kind of errors without a condition in kinds.
@@ -175,7 +177,7 @@ const columnWithNulls = "the column has nulls, which DLPack lacks: hand over val
 // conditions.
 func plainText(err error) string {
 	text := apiterms.Text(apiterms.Python, strings.ReplaceAll(err.Error(), dlpack.ErrNulls.Error(), columnWithNulls))
-	for _, each := range []error{errNoColumn, errArgument, errType, errContents, errFile, errCall} {
+	for _, each := range []error{errNoColumn, errArgument, errType, errContents, errUnread, errFile, errCall} {
 		text = strings.TrimSuffix(text, ": "+each.Error())
 	}
 	return text

@@ -16,6 +16,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
@@ -34,16 +36,9 @@ type reading struct {
 // closes the io.Closer after it has released the reader.
 type opener func(path string, r reading, allocator arrowmemory.Allocator) (array.RecordReader, io.Closer, error)
 
-// loader reads a file to the device of a manager. Its table may have other columns than those of the options, or in another order.
-type loader func(r reading, m *memory.Manager, path string) (*buffer.Buffer, error)
-
-// ofRecords is the loader of a file of records. A GPU reads from pinned memory, which saves a copy.
-func ofRecords(open opener) loader {
-	return func(r reading, m *memory.Manager, path string) (*buffer.Buffer, error) { return r.load(m, path, open) }
-}
-
-// read reads a file to the device of a manager. Errors begin with the name of the caller's function.
-func read(function string, h C.uint64_t, path, options *C.char, out *C.uint64_t, load loader) *C.char {
+// read copies a file to the device of a manager. A GPU reads from pinned memory, which
+// saves a copy. Errors begin with the name of the caller's function.
+func read(function string, h C.uint64_t, path, options *C.char, out *C.uint64_t, open opener) *C.char {
 	return guarded(func() (err error) {
 		m, err := the[*memory.Manager](handle(h))
 		if err != nil {
@@ -53,7 +48,7 @@ func read(function string, h C.uint64_t, path, options *C.char, out *C.uint64_t,
 		if err := decode(options, &r); err != nil {
 			return err
 		}
-		b, err := r.table(m, C.GoString(path), load)
+		b, err := r.read(m, C.GoString(path), open)
 		if err != nil {
 			err = fmt.Errorf("%s: %s: %w", function, C.GoString(path), ofFile(err))
 		}
@@ -87,17 +82,7 @@ func ofFile(err error) error {
 	return err
 }
 
-// table returns the columns of the options in their order, or all columns.
-func (r reading) table(m *memory.Manager, path string, load loader) (*buffer.Buffer, error) {
-	b, err := load(r, m, path)
-	if err != nil || len(r.Columns) == 0 {
-		return b, err
-	}
-	selected, err := selectColumns(b, r.Columns)
-	return selected, errors.Join(err, b.Release())
-}
-
-func (r reading) load(m *memory.Manager, path string, open opener) (b *buffer.Buffer, err error) {
+func (r reading) read(m *memory.Manager, path string, open opener) (b *buffer.Buffer, err error) {
 	var allocator arrowmemory.Allocator = arrowmemory.DefaultAllocator
 	if m.Device().Kind() == device.CUDA {
 		pinned := memory.NewPinnedAllocator(m.Device(), 0)
@@ -119,45 +104,96 @@ func (r reading) load(m *memory.Manager, path string, open opener) (b *buffer.Bu
 			err = closing
 		}
 	}()
-	return buffer.FromReader(context.Background(), m, reader, buffer.LoadOptions{Tag: "read"})
-}
-
-// openFile opens a file, which is no folder, and returns its length.
-func openFile(path string) (*os.File, int64, error) {
-	opened, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
+	b, err = buffer.FromReader(context.Background(), m, reader, buffer.LoadOptions{Tag: "read"})
+	if err != nil || len(r.Columns) == 0 {
+		return b, err
 	}
-	info, err := opened.Stat()
-	if err == nil && info.IsDir() {
-		err = &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
-	}
-	if err != nil {
-		return nil, 0, errors.Join(err, opened.Close())
-	}
-	return opened, info.Size(), nil
+	selected, err := selectColumns(b, r.Columns) // in the requested order
+	return selected, errors.Join(err, b.Release())
 }
 
 // gpuframe_read_parquet reads a Parquet file. The options are JSON: columns.
 //
 //export gpuframe_read_parquet
 func gpuframe_read_parquet(h C.uint64_t, path, options *C.char, out *C.uint64_t) *C.char {
-	return read("read_parquet", h, path, options, out, readParquet)
+	return read("read_parquet", h, path, options, out, openParquet)
+}
+
+func openParquet(path string, r reading, allocator arrowmemory.Allocator) (array.RecordReader, io.Closer, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	parquetFile, err := file.OpenParquetFile(path, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	records, err := parquetRecords(parquetFile, r.Columns, allocator)
+	if err != nil {
+		return nil, nil, errors.Join(err, parquetFile.Close())
+	}
+	return records, parquetFile, nil
+}
+
+func parquetRecords(parquetFile *file.Reader, columns []string, allocator arrowmemory.Allocator) (array.RecordReader, error) {
+	leaves, err := leavesOf(parquetFile, columns)
+	if err != nil {
+		return nil, err
+	}
+	// Parallel is not set: columnsReader reads the columns in parallel.
+	properties := pqarrow.ArrowReadProperties{BatchSize: 1 << 17}
+	arrowFile, err := pqarrow.NewFileReader(parquetFile, properties, allocator)
+	if err != nil {
+		return nil, err
+	}
+	records, err := newColumnsReader(arrowFile, leaves)
+	if err != nil {
+		return nil, err
+	}
+	return &parquetReader{RecordReader: records, file: arrowFile, leaves: leaves}, nil
+}
+
+// leavesOf returns the leaves of the named columns. A column of structs has several. nil
+// stands for all leaves.
+func leavesOf(parquetFile *file.Reader, columns []string) (leaves []int, err error) {
+	schema := parquetFile.MetaData().Schema
+	for _, name := range columns {
+		before := len(leaves)
+		for leaf := range schema.NumColumns() {
+			if schema.Column(leaf).ColumnPath()[0] == name {
+				leaves = append(leaves, leaf)
+			}
+		}
+		if len(leaves) == before {
+			return nil, noColumnOf(name, topLevel(schema))
+		}
+	}
+	return leaves, nil
 }
 
 // gpuframe_read_ipc reads an Arrow IPC file or stream. The options are JSON: columns.
 //
 //export gpuframe_read_ipc
 func gpuframe_read_ipc(h C.uint64_t, path, options *C.char, out *C.uint64_t) *C.char {
-	return read("read_ipc", h, path, options, out, ofRecords(openIPC))
+	return read("read_ipc", h, path, options, out, openIPC)
 }
 
-func openIPC(path string, _ reading, allocator arrowmemory.Allocator) (array.RecordReader, io.Closer, error) {
-	opened, size, err := openFile(path)
+func openIPC(path string, r reading, allocator arrowmemory.Allocator) (array.RecordReader, io.Closer, error) {
+	opened, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	reader, err := arrowipc.Open(opened, size, arrowipc.Options{Allocator: allocator})
+	info, err := opened.Stat()
+	if err == nil && info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, opened.Close())
+	}
+	reader, err := arrowipc.Open(opened, info.Size(), arrowipc.Options{Allocator: allocator})
 	if err != nil {
 		return nil, nil, errors.Join(err, opened.Close())
 	}

@@ -24,7 +24,7 @@ func TestDamagedIPC(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.arrow")
 	read := func(data []byte) error {
 		require.NoError(t, os.WriteFile(path, data, 0o600))
-		b, err := reading{}.table(m, path, ofRecords(openIPC))
+		b, err := reading{}.read(m, path, openIPC)
 		if err == nil {
 			require.NoError(t, b.Release())
 		}

@@ -67,7 +67,7 @@ func TestParquetColumnsInParallel(t *testing.T) {
 	defer record.Release()
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	for _, columns := range [][]string{nil, {"c7", "c0", "c3"}, {"c2"}} {
-		b, err := reading{Columns: columns}.table(m, path, readParquet)
+		b, err := reading{Columns: columns}.read(m, path, openParquet)
 		require.NoError(t, err)
 		back, err := b.Record(t.Context())
 		require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestDamagedParquetInParallel(t *testing.T) {
 			damaged[4+random.IntN(len(damaged)*9/10)] ^= 1 << random.IntN(8)
 		}
 		require.NoError(t, os.WriteFile(path, damaged, 0o600))
-		b, err := reading{}.table(m, path, readParquet)
+		b, err := reading{}.read(m, path, openParquet)
 		if err != nil {
 			failed++
 			continue
@@ -125,10 +125,10 @@ func TestDamagedParquetNamesItsPlace(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, whole, 0o600))
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	for _, columns := range [][]string{nil, {"c2"}, {"c3", "c2"}} {
-		_, err = reading{Columns: columns}.table(m, path, readParquet)
+		_, err = reading{Columns: columns}.read(m, path, openParquet)
 		require.ErrorContains(t, err, `row group 1: column "c2" of int64: `)
 	}
-	b, err := reading{Columns: []string{"c0", "c1"}}.table(m, path, readParquet)
+	b, err := reading{Columns: []string{"c0", "c1"}}.read(m, path, openParquet)
 	require.NoError(t, err)
 	require.NoError(t, b.Release())
 }
@@ -139,7 +139,7 @@ func BenchmarkReadParquet(b *testing.B) {
 	record.Release()
 	m := devicetest.Manager(b, devicetest.Open(b, "host"), memory.Options{})
 	for b.Loop() {
-		table, err := reading{}.table(m, path, readParquet)
+		table, err := reading{}.read(m, path, openParquet)
 		require.NoError(b, err)
 		require.NoError(b, table.Release())
 	}

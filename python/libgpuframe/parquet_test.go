@@ -88,7 +88,7 @@ func TestParquetOfNestedTypes(t *testing.T) {
 			require.NoError(t, writer.Close())
 
 			m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-			b, err := reading{}.table(m, path, readParquet)
+			b, err := reading{}.read(m, path, openParquet)
 			require.NoError(t, err)
 			defer b.Release()
 			back, err := b.Record(t.Context())

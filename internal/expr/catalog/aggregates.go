@@ -91,7 +91,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	}},
 	{Operands: scalars, Result: "binary", Null: "never", Functions: []Function{
 		{Name: "hll_sketch", Kind: Composed, Aggregation: "hll_sketch", Order: RowOrder, Parameters: params{{Name: "lg_k", Go: "lgK", Type: Whole}}, Body: "e.hllSketch(lgK)", Example: "hll_sketch(user, 12)",
-			Doc:    "HLLSketch is a HLL sketch of the values in the format of Apache DataSketches, with 2^lgK registers, 4 to 21: a binary of at most 2^lgK + 40 bytes, from which [Expr.HLLEstimate] computes the number of distinct values, with a standard error of 1.04 / √2^lgK. Integers and times are hashed as 64 bits, floats as float64, strings by their bytes. The values of a group are gathered in a list.",
+			Doc:    "HLLSketch is a HLL sketch of the values in the format of Apache DataSketches, with 2^lgK registers, 4 to 21: a binary of at most 2^lgK + 40 bytes, from which [Expr.HLLEstimate] computes the number of distinct values, with a standard error of 1.04 / √2^lgK. Integers and times are hashed as 64 bits, floats as float64, strings by their bytes.",
 			Python: "hll_sketch(lg_k: int = 12)", PythonDoc: "A HLL sketch of the values, in the format of Apache DataSketches. Polars has none."},
 	}},
 	{Operands: "binaries; sketches", Result: "binary", Null: "no sketches; one of the values is no HLL sketch", Functions: []Function{
