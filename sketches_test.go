@@ -257,9 +257,9 @@ func TestSketchesOfTables(t *testing.T) {
 		small, err := gpuframe.Open(gpuframe.Device(dev.Name()), gpuframe.Budget(2<<20))
 		require.NoError(t, err)
 		defer func() { require.NoError(t, small.Close()) }()
-		whole := engineOn(t, dev)
-		for name, e := range map[string]*gpuframe.Engine{"no budget": whole, "a budget": small} {
-			q, together := e.Records(nil, parts...), whole.Records(nil, record)
+		unlimited := engineOn(t, dev)
+		for name, e := range map[string]*gpuframe.Engine{"no budget": unlimited, "a budget": small} {
+			q, together := e.Records(nil, parts...), unlimited.Records(nil, record)
 			list := map[string]gpuframe.Expr{
 				"hll": s.HLLSketch(11), "few": x.HLLSketch(11).Where(x.Lt(-90)), "none": x.HLLSketch(4).Where(gpuframe.Lit(false)), "distinct": s.ApproxCountDistinct(), "count": x.KLLSketch(200).KLLCount(),
 				"least": x.ApproxQuantile(0), "most": s.ApproxQuantile(1), "most where": x.ApproxQuantile(1).Where(x.Lt(17)), "no quantile": x.ApproxQuantile(0.5).Where(x.Gt(1e6)),
@@ -280,8 +280,8 @@ func TestSketchesOfTables(t *testing.T) {
 				require.InDelta(t, row[1], row[3], 16, "%s %d", name, i)
 			}
 			states := q.GroupBy(k, "part").Agg(s.HLLSketch(11).As("sketch"))
-			one := states.With(gpuframe.If(k.Eq(1).And(gpuframe.Col("part").Eq(3)), gpuframe.Lit("00ff").Unhex(), sketch).As("sketch"))
-			merged := cells(t, one.GroupBy(k).Agg(sketch.HLLMerge().HLLEstimate().As("n"), sketch.HLLMerge().Where(gpuframe.Col("part").Lt(0)).As("none")).Sort(k))
+			damaged := states.With(gpuframe.If(k.Eq(1).And(gpuframe.Col("part").Eq(3)), gpuframe.Lit("00ff").Unhex(), sketch).As("sketch"))
+			merged := cells(t, damaged.GroupBy(k).Agg(sketch.HLLMerge().HLLEstimate().As("n"), sketch.HLLMerge().Where(gpuframe.Col("part").Lt(0)).As("none")).Sort(k))
 			require.Nil(t, merged[1][1], "%s: a value that is no sketch", name)
 			require.NotNil(t, merged[0][1], name)
 			require.Nil(t, merged[0][2], "%s: no sketches", name)

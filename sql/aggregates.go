@@ -190,7 +190,8 @@ func isVector(t arrow.DataType) bool {
 	return ok && isFloat(list.Elem())
 }
 
-// average is a double: of decimals the exact sum divided by the number of values.
+// average is a double: of integers the mean of their exact sum, of decimals the exact sum as a double divided by the
+// number of values, so that the last bit can differ from that of an exact division.
 func average(t *translation, at *tree.Call, list []value) value {
 	v := t.settled(list[0])
 	if isDecimal(v.dataType) {

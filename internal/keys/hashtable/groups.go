@@ -108,7 +108,8 @@ func begin(ctx context.Context, wanted Wanted, options kernels.Options, columns 
 
 // FindTogether finds the groups of rows that have equal values in several columns of the host. A null is a
 // value. The groups are [WithCounts], and only their numbers and their list may be used: Values are those
-// of the first column. The caller releases the groups.
+// of the first column, of which the bounds of the numbers of groups are too: the host reads no bounds. The caller releases
+// the groups.
 func FindTogether(ctx context.Context, columns []*column.Column, options kernels.Options) (*Groups, error) {
 	g, err := begin(ctx, WithCounts, options, columns...)
 	if err != nil {

@@ -24,14 +24,14 @@ func TestMatch(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		random := property.Random(t)
-		for _, of := range []arrow.DataType{arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary, arrow.BinaryTypes.LargeBinary} {
+		for _, dataType := range []arrow.DataType{arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary, arrow.BinaryTypes.LargeBinary} {
 			for _, n := range [][2]int{{0, 0}, {0, 5}, {7, 0}, {1, 300}, {33, 2000}, {900, 900}} {
 				for _, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull} {
-					t.Run(fmt.Sprint(of, n, nulls), func(t *testing.T) {
+					t.Run(fmt.Sprint(dataType, n, nulls), func(t *testing.T) {
 						g := arraytest.NewGenerator(random.Uint64())
 						g.Nulls = nulls
 						// Both are rows of one column, so that they have values in common.
-						all := columntest.Repeated(t, g, of, 1+n[0]/2, 5+n[0]+n[1])
+						all := columntest.Repeated(t, g, dataType, 1+n[0]/2, 5+n[0]+n[1])
 						keys, keyValues := columntest.UploadRows(t, mgr, all, 5, 5+n[0])
 						others, otherValues := columntest.UploadRows(t, mgr, all, 5+n[0], 5+n[0]+n[1])
 						keyNumbers, otherNumbers, err := hashtable.Match(t.Context(), keys, others, kernels.Options{})

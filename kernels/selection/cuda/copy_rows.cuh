@@ -149,8 +149,8 @@ DEVICE void copy_rows(u8 *out, const T *__restrict__ offsets, const T *__restric
         if (!put)
             piece = collect(offsets, begins, first, last - 1, part.begin, count, data);
         else {
-            const Vector<u64, 2> whole = shared[(at - bytes.base()) / 16];
-            piece = {whole.lane[0], whole.lane[1]};
+            const Vector<u64, 2> stored = shared[(at - bytes.base()) / 16];
+            piece = {stored.lane[0], stored.lane[1]};
             if (skipped >= 8)
                 piece = {piece.high >> 8 * (skipped - 8), 0};
             else if (skipped > 0)
