@@ -205,9 +205,7 @@ func (g *Groups) findFirsts() error {
 		return err
 	}
 	g.bound(&k)
-	if valid, bit, err := g.keys.Validity(); err == nil { // else there is no bitmap
-		g.valid, g.bit = valid, bit
-	}
+	g.valid, g.bit = validityOf(g.keys)
 	if err := g.allocate(); err != nil || g.column.Len() == 0 {
 		return err
 	}

@@ -22,8 +22,6 @@ type matching struct {
 	keys  keys
 	// argument is the table as kernels take it.
 	argument any
-	// absent is the number of values that are no key: the number of the keys.
-	absent int
 }
 
 // Match returns numbers of the rows of two columns of strings or binary values of one type, as
@@ -39,7 +37,7 @@ func Match(ctx context.Context, keys, others *column.Column, options kernels.Opt
 	if keys.Len() > math.MaxInt32 {
 		return nil, nil, fmt.Errorf("the column has %d rows, at most %d can be numbered: %w", keys.Len(), math.MaxInt32, ErrTooLong)
 	}
-	m := &matching{call: call, absent: keys.Len()}
+	m := &matching{call: call}
 	if m.keys, err = keysOf(keys); err != nil {
 		return nil, nil, err
 	}

@@ -19,25 +19,11 @@ DEVICE void lower(u32 *first, u32 row) {
 
 // first_places writes the first row of each place that has one. firsts has no_row before.
 KERNEL first_places(u32 *firsts, const Source keys, u64 least, u64 places, const i64 *rows, i64 capacity) {
-    constexpr u32 batch = 4;
     const u64 n = device_rows(rows, capacity), step = threads_per_grid();
-    for (u64 begin = thread_in_grid(); begin < n; begin += batch * step) {
-        // The loads of a batch are in flight together.
-        u64 row[batch], place[batch];
-        u32 first[batch];
-#pragma unroll
-        for (u32 k = 0; k < batch; k++)
-            row[k] = begin + k * step < n ? begin + k * step : begin;
-        keys.load_rows(row, place);
-#pragma unroll
-        for (u32 k = 0; k < batch; k++) {
-            place[k] = keys.is_valid(row[k]) ? place[k] - least : places - 1;
-            first[k] = place[k] < places ? *(volatile u32 *)&firsts[place[k]] : 0;
-        }
-#pragma unroll
-        for (u32 k = 0; k < batch; k++)
-            if (first[k] > (u32)row[k])
-                lower(&firsts[place[k]], (u32)row[k]);
+    for (u64 row = thread_in_grid(); row < n; row += step) {
+        const u64 place = place_of(keys, row, least, places);
+        if (place < places)
+            lower(&firsts[place], (u32)row);
     }
 }
 

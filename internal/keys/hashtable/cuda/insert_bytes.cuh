@@ -6,7 +6,7 @@
 #include "pieces.cuh"
 
 struct Run {
-    u64 begin, length; // its address
+    u64 begin, length; // begin is an address
 };
 
 // Bytes has in Derived what run a row is, and the data of all rows.
