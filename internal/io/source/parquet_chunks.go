@@ -220,7 +220,7 @@ func (chunkForm) copy(ctx context.Context, to rawTarget, records []arrow.Record,
 	}
 	to.filter.encode(columns, places)
 	var err error
-	if b.batch, err = chunks.Copy(ctx, to.manager, columns, chunks.Options{Tag: to.tag, CopyStream: to.ahead}); err != nil {
+	if b.batch, err = chunks.Copy(ctx, to.manager, columns, chunks.Options{Tag: to.tag, CopyStream: to.ahead, DecompressStream: to.decompress}); err != nil {
 		return nil, b.located(err)
 	}
 	return b, nil
@@ -241,6 +241,9 @@ func (c *rawChunk) damage(damage *chunks.Error) error {
 	}
 	return fmt.Errorf("page %d: %w", damage.Page, damage.Err)
 }
+
+// decompressed implements [decompresser].
+func (b *chunkBatch) decompressed() uint64 { return b.batch.Decompressed() }
 
 // decode implements [rawBatch].
 func (b *chunkBatch) decode(ctx context.Context) ([]*column.Column, error) {

@@ -55,6 +55,8 @@ type rawTarget struct {
 	tag     string
 	// ahead is the stream of a copy in advance, or nil: it fails immediately if memory is short.
 	ahead *device.Stream
+	// decompress is the stream on which a copy in advance is decompressed, or nil.
+	decompress *device.Stream
 	// filter selects rows by codes of dictionaries, or is nil.
 	filter *codeFilter
 }
@@ -63,6 +65,12 @@ type rawTarget struct {
 type rawBatch interface {
 	decode(ctx context.Context) ([]*column.Column, error)
 	release() error
+}
+
+// decompresser is a batch that may be decompressed when it is copied.
+type decompresser interface {
+	// decompressed is the memory for that.
+	decompressed() uint64
 }
 
 // newRaw returns rows of a raw column as an array.

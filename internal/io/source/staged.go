@@ -33,8 +33,13 @@ const (
 	smallerTables = 3
 )
 
-// copyStreams are the streams that copy, one for each device. They stay, because columns are of them.
-var copyStreams perdevice.Cache[*device.Stream]
+// copyStreams are the streams that copy, one for each device, and decompressStreams those that decompress tables, in turn: a
+// page takes as long as all pages of a table, so that several tables are decompressed at the same time. They stay, because
+// columns are of them.
+var (
+	copyStreams       perdevice.Cache[*device.Stream]
+	decompressStreams [mostStaged]perdevice.Cache[*device.Stream]
+)
 
 // staged is the records of a table.
 type staged struct {
@@ -47,6 +52,8 @@ type staged struct {
 	err error
 	// whole is set if the records may be copied as one table.
 	whole bool
+	// number is that of the table.
+	number int
 	// reclaims is the number of calls of Reclaim before the table was among those that it looks at.
 	reclaims int
 	// ended is closed when the copy has ended.
@@ -166,7 +173,7 @@ func (s *stager) collect() (*staged, error) {
 	if err := l.unmixed(s.context); err != nil {
 		return nil, err
 	}
-	next := &staged{records: l.pending, rows: l.pendingRows, length: copyLength(l.pending), ended: make(chan struct{})}
+	next := &staged{number: s.tables, records: l.pending, rows: l.pendingRows, length: copyLength(l.pending), ended: make(chan struct{})}
 	l.pending, l.pendingRows = nil, 0
 	l.rows += next.rows
 	next.whole = l.most == 0 || next.rows <= l.most
@@ -177,13 +184,17 @@ func (s *stager) collect() (*staged, error) {
 func (s *stager) copy(next *staged) {
 	l := s.from
 	if next.whole && l.manager.Check(stagedShare*next.length) == nil {
-		next.copied, next.err = copyTable(s.context, l.target(s.stream), next.records)
+		target := l.target(s.stream)
+		if target.decompress, next.err = decompressStreams[next.number%mostStaged].Get(l.manager.Device(), (*device.Device).NewStream); next.err == nil {
+			next.copied, next.err = copyTable(s.context, target, next.records)
+		}
 		if short(next.err) || errors.Is(next.err, delimited.ErrFault) {
 			next.err = nil // the consumer tries again
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	next.length += next.copied.decompressed()
 	if s.reclaims > next.reclaims {
 		next.err = errors.Join(next.err, next.copied.Release())
 		next.copied = nil

@@ -73,6 +73,19 @@ func copyLength(records []arrow.Record) (bytes uint64) {
 	return bytes
 }
 
+// decompressed is the memory of what was decompressed when it was copied. c may be nil.
+func (c *tableCopy) decompressed() (bytes uint64) {
+	if c == nil {
+		return 0
+	}
+	for _, part := range c.raw {
+		if b, ok := part.batch.(decompresser); ok {
+			bytes += b.decompressed()
+		}
+	}
+	return bytes
+}
+
 // table decodes the columns and makes a table of them.
 func (c *tableCopy) table(ctx context.Context) (table *buffer.Buffer, err error) {
 	columns := make([]*column.Column, c.target.schema.NumFields())

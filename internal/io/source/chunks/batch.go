@@ -30,9 +30,10 @@ type Batch struct {
 	manager *memory.Manager
 	options Options
 	planner
-	// bytes has the bytes of the chunks, memory the lists and the results of kernels for others, columns the bitmaps
-	// and the values of columns. The last two are allocated when the batch is decoded.
-	bytes, memory, columns *memory.Block
+	// bytes has the bytes of the chunks, plain those of pages behind their compression, memory the lists and the results of
+	// kernels for others, columns the bitmaps and the values of columns. The last two are allocated when the batch is decoded,
+	// plain then or when it is copied.
+	bytes, plain, memory, columns *memory.Block
 	// input, lists and work are spaces, descriptions and outcomes those of the pages. zeroed are the bits of columns.
 	input, lists, work, descriptions, outcomes, zeroed memory.Slice[uint8]
 	launches                                           []launch
@@ -59,8 +60,8 @@ type table struct {
 // behind is the number of bytes behind pages that kernels read: see load_bytes.
 const behind = 16
 
-// Copy plans the pages of columns and copies their bytes to a device that is no host. It allocates no more than
-// these bytes. The copy has Options.CopyStream, so that the device decodes another batch meanwhile.
+// Copy plans the pages of columns and copies their bytes to a device that is no host. The copy has Options.CopyStream, so
+// that the device decodes another batch meanwhile. Without Options.DecompressStream it allocates no more than these bytes.
 //
 // # Waiting
 //
@@ -93,10 +94,13 @@ func Copy(ctx context.Context, m *memory.Manager, columns []Column, options Opti
 
 // Release gives the memory of the batch back. Columns of it hold theirs.
 func (b *Batch) Release() error {
-	err := errors.Join(b.bytes.Release(), b.memory.Release(), b.columns.Release())
-	b.bytes, b.memory, b.columns = nil, nil, nil
+	err := errors.Join(b.bytes.Release(), b.plain.Release(), b.memory.Release(), b.columns.Release())
+	b.bytes, b.plain, b.memory, b.columns = nil, nil, nil, nil
 	return err
 }
+
+// Decompressed is the length of the pages that were decompressed when they were copied.
+func (b *Batch) Decompressed() uint64 { return b.plain.Bytes() }
 
 // call begins work on the batch.
 func (b *Batch) call(ctx context.Context) (op.Call, error) {
@@ -115,6 +119,7 @@ func (b *Batch) copy(ctx context.Context) error {
 	}
 	call.Spare = b.options.CopyStream != nil
 	b.arrange()
+	b.placePacked()
 	b.spaces.input.take(behind)
 	var spaces []memory.Slice[uint8]
 	if b.bytes, spaces, err = call.Scratch(b.spaces.input.bytes); err != nil {
@@ -125,7 +130,7 @@ func (b *Batch) copy(ctx context.Context) error {
 		return err
 	}
 	b.sources = nil // the caller may release the memory
-	return nil
+	return b.ahead(ctx)
 }
 
 // place allocates the rest of the memory and copies the descriptions to it. The first call counts.
@@ -139,7 +144,6 @@ func (b *Batch) place(ctx context.Context, call *op.Call) error {
 
 func (b *Batch) allocate(ctx context.Context, call *op.Call) (err error) {
 	s := &b.spaces
-	b.placePacked()
 	b.placeNested()
 	s.work.take(behind)
 	outcomes := s.work.take(outcomeBytes * uint64(len(b.pages)))
@@ -279,7 +283,13 @@ func (b *Batch) Decode(ctx context.Context) (decoded []*column.Column, err error
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(call.OrderBehind(b.bytes), b.place(ctx, &call)); err != nil {
+	if err := errors.Join(call.OrderBehind(b.bytes), call.OrderBehind(b.plain)); err != nil {
+		return nil, err
+	}
+	if err := b.decompress(&call); err != nil {
+		return nil, err
+	}
+	if err := b.place(ctx, &call); err != nil {
 		return nil, err
 	}
 	if b.zeroed.Len() > 0 {
@@ -343,9 +353,6 @@ func (b *Batch) launch(call *op.Call) error {
 	if len(b.pages) == 0 {
 		return nil
 	}
-	if err := b.decompress(call); err != nil {
-		return err
-	}
 	if err := b.kernel(call, launch{file: "levels", entry: "find_levels", threads: 256, blocks: len(b.pages)}); err != nil {
 		return err
 	}
@@ -364,8 +371,10 @@ func (b *Batch) launch(call *op.Call) error {
 // recordUse records the use of the memory that kernels find by addresses in descriptions.
 func (b *Batch) recordUse(call *op.Call) error {
 	err := errors.Join(b.bytes.RecordUse(call.Stream), b.memory.RecordUse(call.Stream))
-	if b.columns != nil {
-		err = errors.Join(err, b.columns.RecordUse(call.Stream))
+	for _, block := range []*memory.Block{b.plain, b.columns} {
+		if block != nil {
+			err = errors.Join(err, block.RecordUse(call.Stream))
+		}
 	}
 	return err
 }

@@ -94,6 +94,9 @@ type Options struct {
 	// CopyStream is the stream of the copy of the chunks' bytes; nil means Stream. With another one the copy does not
 	// wait for work on Stream, and fails at once if memory is short because other requests wait for it.
 	CopyStream *device.Stream
+	// DecompressStream is the stream on which pages are decompressed behind their copy, while the device decodes other
+	// batches. Decode decompresses them if it is nil, or if memory is short.
+	DecompressStream *device.Stream
 	// Tag names the memory of the columns in the manager's statistics.
 	Tag string
 }

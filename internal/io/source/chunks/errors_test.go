@@ -48,7 +48,7 @@ func mixedColumns(t testing.TB) (columns []chunks.Column) {
 
 // Each allocation fails once. The error names the package, and no memory stays in use.
 func TestAllocationsFail(t *testing.T) {
-	testAllocationsFail(t, devicetest.EachKernel, mixedColumns(t), 5)
+	testAllocationsFail(t, devicetest.EachKernel, mixedColumns(t), 6)
 }
 
 // The same with rows that are left out, of which columns are cut.

@@ -28,16 +28,16 @@ func (s *space) append(bytes uint64) place {
 
 // spaces are those of a batch.
 type spaces struct {
-	// input has the bytes of chunks, lists the descriptions of pages, work the results of kernels for
-	// others. bits has the bitmaps of columns, which begin with zeros, and values their values.
-	input, lists, work, bits, values space
+	// input has the bytes of chunks, plain those of pages behind their compression, lists the descriptions of pages, work
+	// the results of kernels for others. bits has the bitmaps of columns, which begin with zeros, and values their values.
+	input, plain, lists, work, bits, values space
 }
 
 func newSpaces() spaces {
-	return spaces{input: space{number: 1}, lists: space{number: 2}, work: space{number: 3}, bits: space{number: 4}, values: space{number: 5}}
+	return spaces{input: space{number: 1}, lists: space{number: 2}, work: space{number: 3}, bits: space{number: 4}, values: space{number: 5}, plain: space{number: 6}}
 }
 
-func (s *spaces) all() []*space { return []*space{&s.input, &s.lists, &s.work, &s.bits, &s.values} }
+func (s *spaces) all() []*space { return []*space{&s.input, &s.plain, &s.lists, &s.work, &s.bits, &s.values} }
 
 // offset is the offset in the place's space.
 func (p place) offset() uint64 { return uint64(p) & (1<<spaceShift - 1) }
