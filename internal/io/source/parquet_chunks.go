@@ -160,9 +160,9 @@ func (c *columnChunk) rows(first, rows int64) *arrow.Chunked {
 	return arrow.NewChunked(values.DataType(), []arrow.Array{values})
 }
 
-// chunkWeight makes 192 MiB of column chunks a table. Those of codecs that take long for a page, whether few or a
+// chunkWeight makes 128 MiB of column chunks a table. Those of codecs that take long for a page, whether few or a
 // thousand are decompressed together, count as they are.
-const chunkWeight = 4
+const chunkWeight = 6
 
 // weight is the weight of a byte of the column chunk.
 func (c *rawChunk) weight() int64 {

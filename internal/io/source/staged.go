@@ -34,11 +34,12 @@ const (
 )
 
 // copyStreams are the streams that copy, one for each device, and decompressStreams those that decompress tables, in turn: a
-// page takes as long as all pages of a table, so that several tables are decompressed at the same time. They stay, because
-// columns are of them.
+// page takes as long as all pages of a table, so that two tables are decompressed at the same time. They are few, because
+// a GPU has eight queues of work for all streams: with eight streams here, a table waited for the copies of later ones. They
+// stay, because columns are of them.
 var (
 	copyStreams       perdevice.Cache[*device.Stream]
-	decompressStreams [mostStaged]perdevice.Cache[*device.Stream]
+	decompressStreams [2]perdevice.Cache[*device.Stream]
 )
 
 // staged is the records of a table.
@@ -185,7 +186,7 @@ func (s *stager) copy(next *staged) {
 	l := s.from
 	if next.whole && l.manager.Check(stagedShare*next.length) == nil {
 		target := l.target(s.stream)
-		if target.decompress, next.err = decompressStreams[next.number%mostStaged].Get(l.manager.Device(), (*device.Device).NewStream); next.err == nil {
+		if target.decompress, next.err = decompressStreams[next.number%len(decompressStreams)].Get(l.manager.Device(), (*device.Device).NewStream); next.err == nil {
 			next.copied, next.err = copyTable(s.context, target, next.records)
 		}
 		if short(next.err) || errors.Is(next.err, delimited.ErrFault) {

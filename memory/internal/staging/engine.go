@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/device"
@@ -20,6 +21,8 @@ type Engine struct {
 	// slots are chunks for short transfers, which are many at a time if many queries wait for
 	// numbers of rows: each holds its chunk until its stream reaches the copy.
 	slots ring
+	// long is locked while the parts of an upload are enqueued.
+	long sync.Mutex
 }
 
 // Options configure an Engine. The zero value suits most programs.
@@ -87,9 +90,7 @@ func (e *Engine) Upload(ctx context.Context, stream *device.Stream, spans []Span
 	if err := e.write(ctx, stream, &p.inPlace); err != nil {
 		return err
 	}
-	err := e.enqueueDirect(stream, p.blank, p.direct, func(copy directCopy, handle backend.Stream) error {
-		return e.device.Driver().CopyToDeviceAsync(copy.at, copy.host(), copy.bytes(), handle)
-	})
+	err := e.uploadDirect(ctx, stream, p.blank, p.direct)
 	if err == nil && p.staged.bytes > 0 {
 		err = e.ringFor(&p.staged).during(func() error { return e.newFeed(ctx, stream, &p.staged).run() })
 	}

@@ -205,6 +205,15 @@ struct Tokens {
         return result;
     }
 
+    // bits returns the bit h if token h is in the chain of the window.
+    METHOD u32 bits() const {
+        u32 result = 0;
+#pragma unroll
+        for (u32 h = 0; h < halves; h++)
+            result |= (has[h] ? 1u : 0u) << h;
+        return result;
+    }
+
     // store sets the records of the tokens.
     METHOD void store(Record *records, u32 at, u32 low) const {
 #pragma unroll
@@ -232,13 +241,14 @@ struct Output {
     u32 low, high;
     BlockShared &shared;
 
-    // write writes the output of tokens.
-    METHOD void write(const Tokens &tokens) const {
+    // write writes the output of tokens that are stored as records. has has the bit h if that at position(h) is among them.
+    METHOD void write(u32 has) const {
+        const u32 thread = thread_in_block();
         for (u32 first = 0; first < high; first += part_bytes) {
             if (first % mark_bytes == 0)
-                mark(tokens, first);
+                mark(has, first);
             synchronize_block();
-            const u32 own = first + tokens.block.thread * 8;
+            const u32 own = first + thread * 8;
             i32 source[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
             if (own < high)
                 find_sources(source, first, own);
@@ -256,17 +266,17 @@ struct Output {
     METHOD static u32 offset(u32 i) { return (i + i / 32) * 4; }
     METHOD volatile i32 *source_at(u32 offset) const { return (volatile i32 *)((u8 *)shared.sources + offset); }
 
-    // mark sets the records of the first bytes of the threads, for two parts.
-    METHOD void mark(const Tokens &tokens, u32 first) const {
-#pragma unroll
-        for (u32 h = 0; h < Tokens::halves; h++) {
-            if (!tokens.has[h])
-                continue;
-            const u32 begin = low + tokens.begin[h], end = least(begin + tokens.token[h].output(), first + mark_bytes);
+    // mark sets the records of the first bytes of the threads, for two parts. A thread reads the records that it has stored: its
+    // tokens would take registers until the output is written.
+    METHOD void mark(u32 has, u32 first) const {
+#pragma nounroll
+        for (; has != 0; has &= has - 1) {
+            const u32 number = Record::number(Block::own().warp * Tokens::warp_bytes + (u32)__builtin_ctz(has) * warp_threads + lane_in_warp());
+            const u32 begin = shared.records[number].begin, end = least(shared.records[number].end(), first + mark_bytes);
             u32 byte = begin == low ? 0 : (begin + 7) & ~7u;
 #pragma clang loop interleave(disable) vectorize(disable)
             for (byte = byte < first ? first : byte; byte < end; byte += 8)
-                shared.marks[(byte - first) / 8] = (u16)Record::number(tokens.position(h));
+                shared.marks[(byte - first) / 8] = (u16)number;
         }
     }
 
@@ -370,45 +380,42 @@ DEVICE u32 first_fault(BlockShared &s, u32 fault, u32 place) {
     return s.fault & 255;
 }
 
-// decode_windows is decode_tokens by the threads of a block.
+// decode_windows is decode_tokens by the threads of a block. A long token ends a window: to read the tokens behind it again
+// costs less than to keep them, in registers, while the output is written.
 template <typename Format> DEVICE u32 decode_windows(const Work &w, BlockShared &s, Window &in, u32 at) {
     u32 to = 0;
     Tokens tokens;
-    tokens.clear();
     in.load(at);
     while (at < w.compressed) {
         const u32 window = at;
         in.store();
+        tokens.clear();
         tokens.read<Format>(in, window, s.chain);
         synchronize_block();
-        for (;;) {
-            tokens.follow(s, at - window);
-            const u32 low = (u32)(u64)(w.to + to) % 8;
-            u32 place = 0;
-            const u32 fault = tokens.fault(w.compressed - window, to, place);
-            tokens.store(s.records, window, low);
-            if (synchronize_block_or(fault != complete))
-                return first_fault(s, fault, place);
-            const u32 end = s.end, bytes = s.bytes;
-            if (bytes > w.length - to)
-                return too_long;
-            at = window + end;
-            const bool is_whole = end >= Window::bytes || at >= w.compressed;
-            if (is_whole)
-                in.load(at);
-            if (bytes != 0)
-                Output{w.to + to - low, w.from, low, low + bytes, s}.write(tokens);
-            to += bytes;
-            if (is_whole)
-                break;
-            // The tokens ended before a long one. Its first step is a copy, which synchronizes the block.
-            if (const u32 wrong = Format::copy_long(w, in, at, to, tokens.block))
-                return wrong;
-            if (at >= w.compressed || at - window >= Window::bytes) {
-                in.load(at);
-                break;
-            }
-        }
+        tokens.follow(s, 0);
+        const u32 low = (u32)(u64)(w.to + to) % 8;
+        u32 place = 0;
+        const u32 fault = tokens.fault(w.compressed - window, to, place);
+        tokens.store(s.records, window, low);
+        const u32 has = tokens.bits();
+        if (synchronize_block_or(fault != complete))
+            return first_fault(s, fault, place);
+        const u32 end = s.end, bytes = s.bytes;
+        if (bytes > w.length - to)
+            return too_long;
+        at = window + end;
+        const bool is_whole = end >= Window::bytes || at >= w.compressed;
+        if (is_whole)
+            in.load(at);
+        if (bytes != 0)
+            Output{w.to + to - low, w.from, low, low + bytes, s}.write(has);
+        to += bytes;
+        if (is_whole)
+            continue;
+        // The tokens ended before a long one. Its first step is a copy, which synchronizes the block.
+        if (const u32 wrong = Format::copy_long(w, in, at, to, Block::own()))
+            return wrong;
+        in.load(at);
     }
     return to == w.length ? complete : too_short;
 }

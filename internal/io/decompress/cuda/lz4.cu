@@ -86,7 +86,7 @@ KERNEL LAUNCH_BOUNDS(32) lz4(const Page *pages, const u8 *input, u64 input_bytes
     each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32 lane) INLINE { return decode(w, shared, lane); });
 }
 
-KERNEL LAUNCH_BOUNDS(block_threads) lz4_block(const Page *pages, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
+KERNEL RESIDENT_BOUNDS(block_threads, 2) lz4_block(const Page *pages, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
     __shared__ BlockShared shared;
     each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32) INLINE {
         Window in;

@@ -167,7 +167,7 @@ DEVICE u32 decode(const Work &w, BlockShared &s, bool is_fragment) {
     return decode_windows<Snappy>(w, s, in, begin);
 }
 
-KERNEL LAUNCH_BOUNDS(block_threads) snappy_block(const Page *pages, u32 scope, Division division, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
+KERNEL RESIDENT_BOUNDS(block_threads, 2) snappy_block(const Page *pages, u32 scope, Division division, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
     __shared__ BlockShared shared;
     each_part(pages, scope, division, input, input_bytes, output, output_bytes, status,
         [&](const Work &w, bool is_fragment) INLINE { return decode(w, shared, is_fragment); });
@@ -295,7 +295,7 @@ KERNEL LAUNCH_BOUNDS(32) snappy_list(const Page *pages, u64 input_bytes, u64 out
 }
 
 // snappy_survey finds the tokens of a piece, as far as that is possible without those before.
-KERNEL LAUNCH_BOUNDS(block_threads) snappy_survey(const Page *pages, const u8 *input, Division division) {
+KERNEL RESIDENT_BOUNDS(block_threads, 2) snappy_survey(const Page *pages, const u8 *input, Division division) {
     __shared__ BlockShared shared;
     Piece &piece = division.pieces[block_in_grid()];
     if (piece.owner == 0)
@@ -314,7 +314,7 @@ KERNEL LAUNCH_BOUNDS(block_threads) snappy_survey(const Page *pages, const u8 *i
 }
 
 // snappy_join finds where the tokens of the pieces of a page begin.
-KERNEL LAUNCH_BOUNDS(block_threads) snappy_join(const Page *pages, const u8 *input, u32 *status, Division division) {
+KERNEL RESIDENT_BOUNDS(block_threads, 2) snappy_join(const Page *pages, const u8 *input, u32 *status, Division division) {
     __shared__ BlockShared shared;
     const u32 number = block_in_grid();
     const Plan plan = division.plans[number];
@@ -346,7 +346,7 @@ KERNEL LAUNCH_BOUNDS(block_threads) snappy_join(const Page *pages, const u8 *inp
 }
 
 // snappy_divide finds the fragments that begin in a piece.
-KERNEL LAUNCH_BOUNDS(block_threads) snappy_divide(const Page *pages, const u8 *input, const u32 *status, Division division) {
+KERNEL RESIDENT_BOUNDS(block_threads, 2) snappy_divide(const Page *pages, const u8 *input, const u32 *status, Division division) {
     __shared__ BlockShared shared;
     const Piece piece = division.pieces[block_in_grid()];
     if (piece.owner == 0 || piece.entry == absent || status[piece.owner - 1] == undivided)

@@ -283,13 +283,14 @@ func (b *Batch) Decode(ctx context.Context) (decoded []*column.Column, err error
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(call.OrderBehind(b.bytes), call.OrderBehind(b.plain)); err != nil {
-		return nil, err
-	}
 	if err := b.decompress(&call); err != nil {
 		return nil, err
 	}
+	// The lists are copied before the stream waits for the pages.
 	if err := b.place(ctx, &call); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(call.OrderBehind(b.bytes), call.OrderBehind(b.plain)); err != nil {
 		return nil, err
 	}
 	if b.zeroed.Len() > 0 {
