@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// groupSets reads the groups of several groupings of its input, one after the other. If the first rows are in few groups, the
+// groupSets reads the groups of several groupings of its input, in their order. If the first rows are in few groups, the
 // groupings of the rows make states, and the others merge those. Otherwise a state would take the place of a row, and be
 // larger: then the rows are kept, and each grouping reads them.
 type groupSets struct {
@@ -190,7 +190,7 @@ func newMerged(s *stage, a *plan.Aggregate) (*grouping, error) {
 	return g, err
 }
 
-// sampledGroups is the number of rows at the start of the input whose groups are counted, rowsOfGroups the least mean number
+// sampledGroups is the number of rows at the start of the input that are sampled, rowsOfGroups the least mean number
 // of rows of a group for which states are merged. States take 8 to 50 bytes for an aggregate, so that those of 4 rows take
 // about as much memory as the rows.
 const sampledGroups, rowsOfGroups = 1 << 14, 4
@@ -217,7 +217,7 @@ func (g *groupSets) hasFewGroups(ctx context.Context, table *buffer.Buffer) (few
 	return few, errors.Join(err, sample.Release())
 }
 
-// isFew reports whether a number of rows, of which a sample is the first ones, are in few groups, whose states can be merged.
+// isFew reports whether a number of rows, of which a sample is the first ones, are in few groups with states that can be merged.
 func (g *groupSets) isFew(ctx context.Context, a *plan.Aggregate, sample *buffer.Buffer, rows int64) (bool, error) {
 	sampled, err := sample.NumRows(ctx)
 	if err != nil {

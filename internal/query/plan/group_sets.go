@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/group"
 )
 
-// GroupSets yields the groups of several groupings of the same rows, one grouping after the other. Only groupings with
+// GroupSets yields the groups of several groupings of the same rows, in the order of the groupings. Only groupings with
 // keys that no other one has read the rows. The states of the others are merged of states of more keys.
 type GroupSets struct {
 	single
@@ -347,8 +347,7 @@ func samePlan(a, b Node) bool {
 	return a == b || keyOf(a).kind == keyOf(b).kind && a.same(b) && slices.EqualFunc(a.Inputs(), b.Inputs(), samePlan)
 }
 
-// mergedStates are the aggregates whose states have a fixed size, and give the same result to the bit whichever rows were
-// merged before. States of the others are lists of the values: to merge them takes as long as to group the rows.
+// mergedStates are the aggregates with states of a fixed size that give the same result to the bit, in any order of merging. States of the others are lists of the values: to merge them takes as long as to group the rows.
 var mergedStates = map[string]bool{
 	"count": true, "count_values": true, "null_count": true, "sum": true, "product": true, "bitwise_or": true, "bitwise_xor": true, "min": true, "max": true,
 	"mean": true, "any": true, "all": true, "variance": true, "stddev": true, "skewness": true, "kurtosis": true, "kurtosis_pop": true, "correlation": true, "covariance": true,
