@@ -39,9 +39,14 @@ func (h *hostReader) addToOne(state []uint64, b *block, rows interval) {
 	case h.kind == greatest:
 		state[0] = max(state[0], greatestImage(b.takenValues(), h.in.form.isSigned(), h.least))
 	case h.kind == sumFloats && h.term == linear:
-		for _, x := range b.takenValues() {
-			addFloat(state, math.Float64frombits(x))
-		}
+		addFloats(state, b.takenValues())
+	case h.kind == sumFloats && h.term == square:
+		x := b.takenValues()
+		copy(b.space.y[:], x)
+		addProducts(state, x, b.space.y[:])
+	case h.kind == sumFloats && h.term == crossed:
+		y := b.front(b.y)
+		addProducts(state, b.takenValues(), y)
 	default:
 		h.addBlock(state, b, rows.begin)
 	}
@@ -85,13 +90,16 @@ func (h *hostReader) takeAll(b *block, begin int) {
 }
 
 // takenValues moves the values of the rows that are not skipped to the front, and returns them.
-func (b *block) takenValues() []uint64 {
+func (b *block) takenValues() []uint64 { return b.front(b.x) }
+
+// front moves those of the values of a block to the front that belong to rows that are not skipped, and returns them.
+func (b *block) front(values []uint64) []uint64 {
 	if len(b.taken) < len(b.numbers) {
 		for to, from := range b.taken {
-			b.x[to] = b.x[from]
+			values[to] = values[from]
 		}
 	}
-	return b.x[:len(b.taken)]
+	return values[:len(b.taken)]
 }
 
 // addIntegers adds words to a state of sumIntegers.
