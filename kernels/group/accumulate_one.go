@@ -42,11 +42,9 @@ func (h *hostReader) addToOne(state []uint64, b *block, rows interval) {
 		addFloats(state, b.takenValues())
 	case h.kind == sumFloats && h.term == square:
 		x := b.takenValues()
-		copy(b.space.y[:], x)
-		addProducts(state, x, b.space.y[:])
+		addProducts(state, x, x, &b.space.high, &b.space.low)
 	case h.kind == sumFloats && h.term == crossed:
-		y := b.front(b.y)
-		addProducts(state, b.takenValues(), y)
+		addProducts(state, b.takenValues(), b.front(b.y, &b.space.y), &b.space.high, &b.space.low)
 	default:
 		h.addBlock(state, b, rows.begin)
 	}
@@ -89,17 +87,19 @@ func (h *hostReader) takeAll(b *block, begin int) {
 	b.taken = b.space.taken[:n]
 }
 
-// takenValues moves the values of the rows that are not skipped to the front, and returns them.
-func (b *block) takenValues() []uint64 { return b.front(b.x) }
+// takenValues returns the first values of the rows that are not skipped.
+func (b *block) takenValues() []uint64 { return b.front(b.x, &b.space.x) }
 
-// front moves those of the values of a block to the front that belong to rows that are not skipped, and returns them.
-func (b *block) front(values []uint64) []uint64 {
-	if len(b.taken) < len(b.numbers) {
-		for to, from := range b.taken {
-			values[to] = values[from]
-		}
+// front returns those of the values of a block that belong to rows that are not skipped: the values, or a part of an array that
+// they may be in.
+func (b *block) front(values []uint64, to *[blockRows]uint64) []uint64 {
+	if len(b.taken) == len(b.numbers) {
+		return values
 	}
-	return values[:len(b.taken)]
+	for i, from := range b.taken {
+		to[i] = values[from]
+	}
+	return to[:len(b.taken)]
 }
 
 // addIntegers adds words to a state of sumIntegers.

@@ -11,10 +11,10 @@ func addFloats(state, images []uint64) {
 	copy(bins[:], state[sumBins:])
 	top := state[sumTop]
 	for _, image := range images {
-		position := image>>52&0x7ff - 1
-		below := top - position/binBits - 1
-		if position >= 0x7fe || below >= kept { // zero, subnormal or not finite; above the top, or below all bins
-			if image<<1 == 0 || position < 0x7fe && below < 1<<63 {
+		place := uint64(placeOfExponent[image>>52&0x7ff])
+		below := top - place>>8
+		if below >= kept { // not normal, above the top, or below all bins
+			if image<<1 == 0 || place != notNormal && below < 1<<63 {
 				continue
 			}
 			copy(state[sumBins:], bins[:])
@@ -23,8 +23,8 @@ func addFloats(state, images []uint64) {
 			top = state[sumTop]
 			continue
 		}
-		significand, shift := image&(1<<52-1)|1<<52, position%binBits
-		low, high := significand<<shift, significand>>(64-shift)
+		significand, shift := image&(1<<52-1)|1<<52, place&63
+		low, high := significand<<shift, significand>>1>>(63-shift)
 		sign := uint64(int64(image) >> 63)
 		bins[below%room] += ((low>>(2*binBits) | high<<(64-2*binBits)) ^ sign) - sign
 		bins[(below+1)%room] += ((low >> binBits & (1<<binBits - 1)) ^ sign) - sign
@@ -33,16 +33,31 @@ func addFloats(state, images []uint64) {
 	copy(state[sumBins:], bins[:])
 }
 
-// addProducts adds the products of pairs of floats to a state, as addTerm does for each. It overwrites the images of the floats.
-func addProducts(state, x, y []uint64) {
+// placeOfExponent has, for each exponent of a normal float64, the number of the bin of its lowest piece plus 1, shifted by 8 bits, and
+// the shift of the significand in it.
+var placeOfExponent = func() (places [1 << 11]uint16) {
+	for exponent := range places {
+		position := exponent - 1
+		places[exponent] = uint16((position/binBits+1)<<8 | position%binBits)
+	}
+	places[0], places[len(places)-1] = notNormal, notNormal
+	return places
+}()
+
+// notNormal is the place of numbers that are zero, subnormal or not finite: above all tops.
+const notNormal = 0xffff
+
+// addProducts adds the products of pairs of floats to a state, as addTerm does for each. The arrays are for the images of the
+// products and of their low parts.
+func addProducts(state, x, y []uint64, high, low *[blockRows]uint64) {
 	y = y[:len(x)]
-	for i := range x {
+	for i := range min(len(x), blockRows) {
 		p := product2(math.Float64frombits(x[i]), math.Float64frombits(y[i]))
 		if !isFinite(p.high) {
 			p.low = 0
 		}
-		x[i], y[i] = math.Float64bits(p.high), math.Float64bits(p.low)
+		high[i], low[i] = math.Float64bits(p.high), math.Float64bits(p.low)
 	}
-	addFloats(state, x)
-	addFloats(state, y)
+	addFloats(state, high[:len(x)])
+	addFloats(state, low[:len(x)])
 }

@@ -30,7 +30,7 @@ func TestAddFloats(t *testing.T) {
 					addTerm(wantProducts, crossed, math.Float64frombits(x[i]), math.Float64frombits(y[i]))
 				}
 				addFloats(sum, x)
-				addProducts(products, x, y)
+				addProducts(products, x, y, new([blockRows]uint64), new([blockRows]uint64))
 				require.Equal(t, wantSum, sum)
 				require.Equal(t, wantProducts, products)
 			}
