@@ -306,7 +306,7 @@ func TestProblemsOfSketches(t *testing.T) {
 		"histogram(`max(x)`) is an aggregate of an":         x.Max().Histogram(),
 		"lg_k is 3, expected 4 to 21":                       x.HLLSketch(3),
 		"values of map[utf8, utf8], expected numbers":       entries.ApproxCountDistinct(),
-		"hll_sketch(`sum(x)`) is an aggregate of an":        x.Sum().ApproxCountDistinct(),
+		"approx_count_distinct(`sum(x)`) is an aggregate of an":        x.Sum().ApproxCountDistinct(),
 		"the rank is 2, expected 0 to 1":                    x.ApproxQuantile(2),
 		"values of bool, expected numbers, decimals, times": x.Gt(0).KLLSketch(200),
 	} {
@@ -323,7 +323,7 @@ func TestProblemsOfSketches(t *testing.T) {
 	for message, refused := range map[string]gpuframe.Expr{
 		"approx_top_k: its condition is float64, expected bool": x.ApproxTopK(2).Where(x),
 		"entropy: its condition is utf8, expected bool":         x.Entropy().Where(s),
-		"hll_sketch(x) where s: its condition is utf8":          x.ApproxCountDistinct().Where(s),
+		"approx_count_distinct(x) where s: its condition is utf8":          x.ApproxCountDistinct().Where(s),
 	} {
 		_, err := q.GroupBy(k).Agg(refused.As("y")).Schema(t.Context())
 		require.ErrorContains(t, err, message)
