@@ -24,7 +24,14 @@ func (e Expr) hllMerge() Expr { return merged("hll_merge", sketch.MergeHLL, e) }
 // approxCountDistinct is [Expr.ApproxCountDistinct].
 func (e Expr) approxCountDistinct() Expr {
 	const lgK = 12
-	return e.hllSketch(lgK).HLLEstimate().Round().Cast(arrow.PrimitiveTypes.Int64)
+	values := func(list expr.Expr) expr.Expr { return sketch.HLL(list, lgK) }
+	merge := func(list expr.Expr, _ arrow.DataType) expr.Expr { return sketch.MergeHLL(list, sketch.State) }
+	count := func(state expr.Expr) expr.Expr {
+		return sketch.EstimateHLL(state).Round().Cast(arrow.PrimitiveTypes.Int64)
+	}
+	result := func(state expr.Expr, _ arrow.DataType) expr.Expr { return count(state) }
+	ofList := func(list expr.Expr) expr.Expr { return count(values(list)) }
+	return folded(plan.Aggregation{Function: "approx_count_distinct"}, group.Folding{Fold: values, Merge: merge, Result: result}, ofList, e)
 }
 
 // kllSketch is [Expr.KLLSketch].

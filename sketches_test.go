@@ -297,18 +297,18 @@ func TestProblemsOfSketches(t *testing.T) {
 	q := e.Records(nil, record).With(gpuframe.MapOf(s.Split(" "), s.Split(" ")).As("map"))
 	entries := gpuframe.Col("map")
 	for message, refused := range map[string]gpuframe.Expr{
-		"approx_top_k: n is 0, expected 1 to 1000000":       x.ApproxTopK(0),
-		"approx_top_k: values of map<utf8, utf8":            entries.ApproxTopK(2),
-		"approx_top_k(`sum(x)`) is an aggregate of an":      x.Sum().ApproxTopK(2),
-		"entropy: cannot compare map<":                      entries.Entropy(),
-		"entropy(`mean(x)`) is an aggregate of an":          x.Mean().Entropy(),
-		"histogram: the elements: values of type map<":      entries.Histogram(),
-		"histogram(`max(x)`) is an aggregate of an":         x.Max().Histogram(),
-		"lg_k is 3, expected 4 to 21":                       x.HLLSketch(3),
-		"values of map[utf8, utf8], expected numbers":       entries.ApproxCountDistinct(),
-		"hll_sketch(`sum(x)`) is an aggregate of an":        x.Sum().ApproxCountDistinct(),
-		"the rank is 2, expected 0 to 1":                    x.ApproxQuantile(2),
-		"values of bool, expected numbers, decimals, times": x.Gt(0).KLLSketch(200),
+		"approx_top_k: n is 0, expected 1 to 1000000":           x.ApproxTopK(0),
+		"approx_top_k: values of map<utf8, utf8":                entries.ApproxTopK(2),
+		"approx_top_k(`sum(x)`) is an aggregate of an":          x.Sum().ApproxTopK(2),
+		"entropy: cannot compare map<":                          entries.Entropy(),
+		"entropy(`mean(x)`) is an aggregate of an":              x.Mean().Entropy(),
+		"histogram: the elements: values of type map<":          entries.Histogram(),
+		"histogram(`max(x)`) is an aggregate of an":             x.Max().Histogram(),
+		"lg_k is 3, expected 4 to 21":                           x.HLLSketch(3),
+		"values of map[utf8, utf8], expected numbers":           entries.ApproxCountDistinct(),
+		"approx_count_distinct(`sum(x)`) is an aggregate of an": x.Sum().ApproxCountDistinct(),
+		"the rank is 2, expected 0 to 1":                        x.ApproxQuantile(2),
+		"values of bool, expected numbers, decimals, times":     x.Gt(0).KLLSketch(200),
 	} {
 		for verb, query := range map[string]gpuframe.Query{
 			"groups": q.GroupBy(k).Agg(refused.As("y")), "sets": q.Rollup(k).Agg(refused.As("y")), "rows": q.Select(refused.As("y")), "windows": q.With(refused.Over(gpuframe.By(k)).As("y")),
@@ -321,9 +321,9 @@ func TestProblemsOfSketches(t *testing.T) {
 		}
 	}
 	for message, refused := range map[string]gpuframe.Expr{
-		"approx_top_k: its condition is float64, expected bool": x.ApproxTopK(2).Where(x),
-		"entropy: its condition is utf8, expected bool":         x.Entropy().Where(s),
-		"hll_sketch(x) where s: its condition is utf8":          x.ApproxCountDistinct().Where(s),
+		"approx_top_k: its condition is float64, expected bool":   x.ApproxTopK(2).Where(x),
+		"entropy: its condition is utf8, expected bool":           x.Entropy().Where(s),
+		"approx_count_distinct(x) where s: its condition is utf8": x.ApproxCountDistinct().Where(s),
 	} {
 		_, err := q.GroupBy(k).Agg(refused.As("y")).Schema(t.Context())
 		require.ErrorContains(t, err, message)

@@ -104,6 +104,8 @@ type block struct {
 	space struct {
 		taken [blockRows]uint16
 		x, y  [blockRows]uint64
+		// high and low are products and the rest of each that its float lacks.
+		high, low [blockRows]uint64
 	}
 }
 
@@ -180,9 +182,9 @@ func (h *hostReader) load(b *block, begin int) {
 	}
 	switch h.kind {
 	case sumFloats:
-		h.in.floats(b.x, begin)
+		b.x = h.in.floatImages(b.x, begin)
 		if h.term == crossed {
-			h.other.floats(b.y, begin)
+			b.y = h.other.floatImages(b.y, begin)
 		}
 	case sumIntegers, products, bitsOr, bitsXor:
 		h.in.integers(b.x, begin)

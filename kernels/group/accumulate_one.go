@@ -39,9 +39,12 @@ func (h *hostReader) addToOne(state []uint64, b *block, rows interval) {
 	case h.kind == greatest:
 		state[0] = max(state[0], greatestImage(b.takenValues(), h.in.form.isSigned(), h.least))
 	case h.kind == sumFloats && h.term == linear:
-		for _, x := range b.takenValues() {
-			addFloat(state, math.Float64frombits(x))
-		}
+		addFloats(state, b.takenValues())
+	case h.kind == sumFloats && h.term == square:
+		x := b.takenValues()
+		addProducts(state, x, x, &b.space.high, &b.space.low)
+	case h.kind == sumFloats && h.term == crossed:
+		addProducts(state, b.takenValues(), b.front(b.y, &b.space.y), &b.space.high, &b.space.low)
 	default:
 		h.addBlock(state, b, rows.begin)
 	}
@@ -84,14 +87,19 @@ func (h *hostReader) takeAll(b *block, begin int) {
 	b.taken = b.space.taken[:n]
 }
 
-// takenValues moves the values of the rows that are not skipped to the front, and returns them.
-func (b *block) takenValues() []uint64 {
-	if len(b.taken) < len(b.numbers) {
-		for to, from := range b.taken {
-			b.x[to] = b.x[from]
-		}
+// takenValues returns the first values of the rows that are not skipped.
+func (b *block) takenValues() []uint64 { return b.front(b.x, &b.space.x) }
+
+// front returns those of the values of a block that belong to rows that are not skipped: the values, or a part of an array that
+// they may be in.
+func (b *block) front(values []uint64, to *[blockRows]uint64) []uint64 {
+	if len(b.taken) == len(b.numbers) {
+		return values
 	}
-	return b.x[:len(b.taken)]
+	for i, from := range b.taken {
+		to[i] = values[from]
+	}
+	return to[:len(b.taken)]
 }
 
 // addIntegers adds words to a state of sumIntegers.

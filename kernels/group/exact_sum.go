@@ -105,12 +105,13 @@ func piecesOf(x float64) (p pieces) {
 // addFloat adds a value to a state.
 func addFloat(state []uint64, x float64) {
 	image := math.Float64bits(x)
-	if position := image>>52&0x7ff - 1; position < 0x7fe && position/binBits+1 == state[sumTop] {
-		// A normal number with the largest exponent so far: most are.
+	position := image>>52&0x7ff - 1
+	if below := state[sumTop] - position/binBits - 1; position < 0x7fe && below <= uint64(len(state)-sumBins-sumPieceCount) {
+		// A normal number with all pieces in bins: most are, and the low parts of most products.
 		significand, shift := image&(1<<52-1)|1<<52, position%binBits
 		low, high := significand<<shift, significand>>(64-shift)
 		sign := uint64(int64(image) >> 63)
-		bins := (*[sumPieceCount]uint64)(state[sumBins:])
+		bins := (*[sumPieceCount]uint64)(state[sumBins+below:])
 		bins[0] += ((low>>(2*binBits) | high<<(64-2*binBits)) ^ sign) - sign
 		bins[1] += ((low >> binBits & (1<<binBits - 1)) ^ sign) - sign
 		bins[2] += ((low & (1<<binBits - 1)) ^ sign) - sign

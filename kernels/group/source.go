@@ -163,6 +163,15 @@ func extend[T int8 | int16 | int32 | uint8 | uint16 | uint32](to []uint64, from 
 	}
 }
 
+// floatImages returns values as the bits of float64, from a row on: those of the column, or some that it loads.
+func (s *hostSource) floatImages(to []uint64, begin int) []uint64 {
+	if s.form == fromF64 {
+		return op.Elements[uint64](s.Values)[begin:][:len(to)]
+	}
+	s.floats(to, begin)
+	return to
+}
+
 // floats loads values as the bits of float64, from a row on.
 func (s *hostSource) floats(to []uint64, begin int) {
 	switch s.form {
@@ -170,6 +179,10 @@ func (s *hostSource) floats(to []uint64, begin int) {
 		copy(to, op.Elements[uint64](s.Values)[begin:])
 	case fromI32:
 		for i, x := range op.Elements[int32](s.Values)[begin : begin+len(to)] {
+			to[i] = math.Float64bits(float64(x))
+		}
+	case fromI64:
+		for i, x := range op.Elements[int64](s.Values)[begin : begin+len(to)] {
 			to[i] = math.Float64bits(float64(x))
 		}
 	case fromF32:

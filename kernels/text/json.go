@@ -15,14 +15,7 @@ import (
 
 var (
 	jsonGetFunction = lazy.Value[*hostFunction]{Make: func() *hostFunction {
-		return jsonFunction("json_get", sameText, func(value string, to array.Builder) {
-			var compact bytes.Buffer
-			if json.Compact(&compact, []byte(value)) != nil {
-				to.AppendNull()
-				return
-			}
-			appendText(to, compact.String())
-		})
+		return jsonFunction("json_get", sameText, func(value string, to array.Builder) { appendText(to, compact(value)) })
 	}}
 	jsonTextFunction = lazy.Value[*hostFunction]{Make: func() *hostFunction {
 		return jsonFunction("json_text", sameText, func(value string, to array.Builder) {
@@ -32,9 +25,7 @@ var (
 			case value[0] == '"':
 				appendText(to, unquoted(value))
 			case value[0] == '{' || value[0] == '[':
-				var compact bytes.Buffer
-				_ = json.Compact(&compact, []byte(value)) // it is valid
-				appendText(to, compact.String())
+				appendText(to, compact(value))
 			default:
 				appendText(to, value)
 			}
@@ -104,19 +95,26 @@ func jsonFunction(name string, result func(h hosted, operands []arrow.DataType) 
 		},
 		rows: func(_ context.Context, h hosted, operands []arrow.Array) (appendRow, error) {
 			path, err := jsonPath(h.text)
-			text := stringsOf(operands[0])
+			text, find := stringsOf(operands[0]), finder(path)
 			return func(row int, to array.Builder) {
-				value := text(row)
-				if isJSON(value) {
-					if value, ok := valueAt(strings.Trim(value, jsonSpace), path); ok {
-						add(value, to)
-						return
-					}
+				if value, ok := find(text(row)); ok {
+					add(value, to)
+					return
 				}
 				to.AppendNull()
 			}, err
 		},
 	}
+}
+
+// compact returns a valid JSON text without white space between its parts.
+func compact(value string) string {
+	if strings.IndexAny(value, jsonSpace) < 0 {
+		return value
+	}
+	var compacted bytes.Buffer
+	_ = json.Compact(&compacted, []byte(value)) // it is valid
+	return compacted.String()
 }
 
 func jsonType(first byte) string {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,6 +51,19 @@ func jsonPath(path string) (steps []jsonStep, err error) {
 		steps, rest = append(steps, step), rest[len(m[0]):]
 	}
 	return steps, nil
+}
+
+// finder returns the function that returns the value at a path of a text, or false if the text is no JSON or has none.
+func finder(path []jsonStep) func(text string) (value string, ok bool) {
+	if !slices.ContainsFunc(path, func(s jsonStep) bool { return s.isElement && s.number < 0 }) {
+		return func(text string) (string, bool) { return findJSON(text, path) }
+	}
+	return func(text string) (string, bool) {
+		if !isJSON(text) {
+			return "", false
+		}
+		return valueAt(strings.Trim(text, jsonSpace), path)
+	}
 }
 
 // valueAt returns the value at a path of a valid JSON text. Of members with one name it is the first one.
@@ -148,6 +162,11 @@ func unquoted(quoted string) (text string) {
 	if strings.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]
 	}
+	return withoutEscapes(quoted)
+}
+
+// withoutEscapes is the text of a JSON string with escapes. It is a function for itself because its result is in the heap.
+func withoutEscapes(quoted string) (text string) {
 	_ = json.Unmarshal([]byte(quoted), &text) // it is valid
 	return text
 }

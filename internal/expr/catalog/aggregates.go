@@ -86,7 +86,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 			Python: "histogram()", PythonDoc: "The map of the distinct values, in order, to their numbers. Polars has ``value_counts``."},
 	}},
 	{Operands: scalars, Result: "int64", Null: "never", Functions: []Function{
-		{Name: "approx_count_distinct", Kind: Composed, Body: "e.approxCountDistinct()", Doc: "ApproxCountDistinct is about the number of distinct values: the estimate of [Expr.HLLSketch] with 4,096 registers. The standard error is 1.6 %.",
+		{Name: "approx_count_distinct", Kind: Composed, Aggregation: "approx_count_distinct", Order: RowOrder, Body: "e.approxCountDistinct()", Doc: "ApproxCountDistinct is about the number of distinct values: the estimate of [Expr.HLLSketch] with 4,096 registers. The standard error is 1.6 %.",
 			Python: "approx_n_unique()", PythonDoc: "About the number of distinct values, with a standard error of 1.6 %. Unlike in Polars, null is none."},
 	}},
 	{Operands: scalars, Result: "binary", Null: "never", Functions: []Function{

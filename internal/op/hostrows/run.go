@@ -91,6 +91,7 @@ func values(call *op.Call, result arrow.DataType, operands []arrow.Array, rows R
 	err := parallel.Run(call.Context(), n, len(chunks), func(part, begin, end int) {
 		b := array.NewBuilder(arrowmemory.DefaultAllocator, result)
 		defer b.Release()
+		b.Reserve(end - begin)
 		add, err := rows(call.Context(), operands)
 		for row := begin; row < end && err == nil; row++ {
 			if isNull(operands, row) {

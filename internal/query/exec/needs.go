@@ -82,6 +82,13 @@ func (w workload) joined(n plan.Node) uint64 { return 2*w.all(n.Inputs()[1]) + 2
 
 func (w workload) groups(n plan.Node) uint64 { return 3*w.all(n) + w.batch(n.Inputs()[0]) }
 
+func (w workload) groupSets(n plan.Node) (bytes uint64) {
+	for _, set := range n.(*plan.GroupSets).Sets() {
+		bytes += w.groups(set.Aggregate())
+	}
+	return bytes
+}
+
 func (w workload) sorted(n plan.Node) uint64 { return 2 * w.all(n) }
 
 // fewRows is the number of rows of a table that is not divided any more.
@@ -130,6 +137,14 @@ const mostNearest = 64
 // groups is the memory of a group-by: as many partial results are merged at a time as there may be.
 func (s sizes) groups(n plan.Node) uint64 {
 	return 6*s.few(n.Inputs()[0]) + 6*s.few(n) + mostPartials*padded(n) + kernel
+}
+
+// groupSets is the memory of several groupings: the states of all stay until the last one was read.
+func (s sizes) groupSets(n *plan.GroupSets) (bytes uint64) {
+	for _, set := range n.Sets() {
+		bytes += s.groups(set.Aggregate())
+	}
+	return bytes
 }
 
 // allRows is the memory of an operation that needs all rows at a time.

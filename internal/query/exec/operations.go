@@ -36,8 +36,11 @@ func newOperations() map[reflect.Type]operation {
 		reflect.TypeFor[*plan.Aggregate](): {
 			open: tries(newGroups), partial: tries(newPartialGroups), smallest: sizes.groups, expected: workload.groups,
 		},
-		reflect.TypeFor[*plan.Partial]():  {open: openPartial, smallest: needs(sizes.partial)},
-		reflect.TypeFor[*plan.Merge]():    {open: tries(newMerging), smallest: needs(sizes.merge), expected: workload.groups},
+		reflect.TypeFor[*plan.Partial](): {open: openPartial, smallest: needs(sizes.partial)},
+		reflect.TypeFor[*plan.Merge]():   {open: tries(newMerging), smallest: needs(sizes.merge), expected: workload.groups},
+		reflect.TypeFor[*plan.GroupSets](): {
+			open: opens(newGroupSets), smallest: needs(sizes.groupSets), expected: workload.groupSets,
+		},
 		reflect.TypeFor[*plan.Over]():     {open: opens(newPartitioning), smallest: needs(sizes.windows), expected: workload.sorted},
 		reflect.TypeFor[*plan.Sort]():     {open: tries(newWholeSort), smallest: needs(sizes.sort), expected: workload.sorted},
 		reflect.TypeFor[*plan.Exchange](): {open: openExchange, opensInputs: true, smallest: needs(sizes.moved)},

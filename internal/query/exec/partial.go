@@ -61,7 +61,7 @@ func (p *partialGroups) next(ctx context.Context) (*buffer.Buffer, error) {
 		if len(p.inputs) == 0 {
 			return nil, errEnd
 		}
-		partials, unused, err := p.grouping.partials(ctx)
+		partials, unused, err := p.states(ctx)
 		if err != nil {
 			return nil, unended(err)
 		}
@@ -76,6 +76,15 @@ func (p *partialGroups) next(ctx context.Context) (*buffer.Buffer, error) {
 		}
 	}
 	return p.partials.pop(ctx)
+}
+
+// states reads partial results, or makes those of the rows.
+func (p *partialGroups) states(ctx context.Context) (states *held, unused []*buffer.Buffer, err error) {
+	if p.merges {
+		states, err = p.heldPartials(ctx)
+		return states, nil, err
+	}
+	return p.grouping.partials(ctx)
 }
 
 // Close implements buffer.Reader.
@@ -94,11 +103,24 @@ func newMerging(s *stage, n *plan.Merge) (buffer.Reader, error) {
 // readPartials reads partial results. It returns the result of no rows, or leaves the partial
 // results in parts.
 func (g *grouping) readPartials(ctx context.Context) (*buffer.Buffer, error) {
+	partials, err := g.heldPartials(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if partials.isEmpty() {
+		return g.emptyResult(ctx)
+	}
+	g.parts = []dividedPart{{partials, 0}}
+	return nil, nil
+}
+
+// heldPartials reads partial results, and combines many.
+func (g *grouping) heldPartials(ctx context.Context) (*held, error) {
 	partials, limit := &held{stage: g.stage}, mostPartials
 	for {
 		partial, err := g.inputs[0].Next(ctx)
 		if err == errEnd {
-			break
+			return partials, nil
 		}
 		if err == nil {
 			limit, err = g.keep(ctx, partials, partial, limit)
@@ -107,9 +129,4 @@ func (g *grouping) readPartials(ctx context.Context) (*buffer.Buffer, error) {
 			return nil, errors.Join(err, partials.Release())
 		}
 	}
-	if partials.isEmpty() {
-		return g.emptyResult(ctx)
-	}
-	g.parts = []dividedPart{{partials, 0}}
-	return nil, nil
 }

@@ -28,6 +28,8 @@
 //     expected results, the larger one on the left, if nothing depends on the order of the rows.
 //   - narrow joins makes the condition of a filter above a cross join one of the join, if it bounds
 //     the rows of one side by those of the other: a value in a range, spans that overlap.
+//   - merge sets makes the groupings of one input that a union has one node, which merges the states of groups to those of
+//     groupings by fewer keys: rollups, cubes and grouping sets.
 //   - reduce groups adds a semi join below a group that is joined with far fewer rows than it
 //     reads, so that only the rows of groups that match are grouped.
 //   - drop keys does not group by keys that are computed of other keys.

@@ -13,21 +13,31 @@ import (
 func (o *optimization) fuseFilters(root Node) (Node, error) {
 	f := filterFuser{o.Analysis, parents(root), map[Node][]expr.Expr{}}
 	return o.rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
-		a, ok := n.(*Aggregate)
-		if !ok || f.isHeld(a.input) {
+		g, ok := n.(conditional)
+		if !ok || f.isHeld(n.Inputs()[0]) {
 			return withInputs(n, inputs...)
 		}
-		below, conditions := f.unfiltered(a.input, inputs[0])
+		below, conditions := f.unfiltered(n.Inputs()[0], inputs[0])
 		if len(conditions) == 0 {
 			return withInputs(n, inputs...)
 		}
-		options := a.options
-		if !options.Where.IsZero() {
-			conditions = union(conditions, options.Where.Conjuncts())
-		}
-		options.Where = allOf(conditions)
-		return node(NewAggregate(below, a.keys, a.aggregations, options))
+		return g.withConditions(below, conditions)
 	})
+}
+
+// conditional is a grouping that may group only the rows that meet conditions.
+type conditional interface {
+	// withConditions returns the grouping of the rows of an input that meet further conditions.
+	withConditions(input Node, conditions []expr.Expr) (Node, error)
+}
+
+func (a *Aggregate) withConditions(input Node, conditions []expr.Expr) (Node, error) {
+	options := a.options
+	if !options.Where.IsZero() {
+		conditions = union(conditions, options.Where.Conjuncts())
+	}
+	options.Where = allOf(conditions)
+	return node(NewAggregate(input, a.keys, a.aggregations, options))
 }
 
 // filterFuser knows how many readers each node of the plan has.

@@ -92,6 +92,7 @@ var passes = []pass{
 	{"drop sorts", (*optimization).dropSorts},
 	{"order joins", (*optimization).orderJoins},
 	{"narrow joins", (*optimization).narrowJoins},
+	{"merge sets", (*optimization).mergeSets},
 	{"reduce groups", (*optimization).reduceGroups},
 	{"drop keys", (*optimization).dropKeys},
 	{"join groups", (*optimization).joinGroups},
