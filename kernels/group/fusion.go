@@ -29,6 +29,10 @@ type fusion struct {
 	// terms are the extents of the terms of sums of integers, by the number of the accumulator.
 	terms map[int]extent
 	limit int
+	// presence is the number of the accumulator that counts the rows of each group, or negative. present is the number of
+	// groups with rows, or unknown until a launch that the host waits for has counted them.
+	presence int
+	present  int64
 	// reader makes columns of the inputs of an accumulator.
 	reader func(accumulator) (reader, error)
 	owned  release.Stack
@@ -58,7 +62,10 @@ var valueKernels codegen.Cache[*valueKernel]
 // fuse plans launches that compute the deferred inputs of accumulators. It returns nil without such inputs, or if the
 // slots of the groups do not fit; then it makes columns of the inputs.
 func (r *aggregation) fuse(list []accumulator) (*fusion, error) {
-	f := &fusion{accumulators: map[int]bool{}, terms: map[int]extent{}}
+	if len(r.deferred) == 0 {
+		return nil, nil
+	}
+	f := &fusion{accumulators: map[int]bool{}, terms: map[int]extent{}, presence: r.presence, present: unknownGroups}
 	f.reader = func(a accumulator) (reader, error) {
 		for _, number := range a.inputs() {
 			if _, deferred := r.deferred[number]; deferred {
@@ -98,7 +105,7 @@ func (f *fusion) others(r *aggregation, list []accumulator) (numbers []int) {
 // planFusion plans the launches. It returns false without launches.
 func (r *aggregation) planFusion(f *fusion, list []accumulator) (ok bool, err error) {
 	g := r.groups
-	if len(r.deferred) == 0 || r.call.OnHost() {
+	if r.call.OnHost() {
 		return false, nil
 	}
 	f.limit = r.facts.slotLimit()
@@ -351,9 +358,13 @@ func (f *fusion) addLaunch(call *op.Call, g *grouping, l *fusedLaunch, readers [
 	if err != nil || w == nil {
 		return err
 	}
-	overflowed, err := w.foldWindows(call, g)
+	counting := slices.Index(l.accumulators, f.presence)
+	overflowed, present, err := w.foldWindows(call, g, counting)
 	if err != nil {
 		return err
+	}
+	if counting >= 0 {
+		f.present = present
 	}
 	return f.addAgain(call, g, l, readers, overflowed)
 }

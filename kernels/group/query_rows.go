@@ -36,8 +36,10 @@ type queryRows struct {
 	mask   int
 	// asStates is set for a partial result, merges if the rows are states.
 	asStates, merges bool
-	// filtered is set if the rows are those that meet the query's condition.
-	filtered bool
+	// filtered is set if the rows are those that meet the query's condition. unfiltered are then the columns of the keys
+	// before, borrowed: nil for a key that is no column of the table.
+	filtered   bool
+	unfiltered []*column.Column
 
 	// ranks are the inputs that are ranks, by number.
 	ranks map[int]*column.Column
