@@ -15,9 +15,13 @@ import (
 	"github.com/gpuframe/gpuframe/internal/expr/codegen"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
+
+// fusedWords is a number of words that arguments of few inputs have.
+const fusedWords = 24
 
 const valuesFile, valuesEntry = "tile_values", "add_values"
 
@@ -348,7 +352,7 @@ func (f *fusion) addLaunch(call *op.Call, g *grouping, l *fusedLaunch, readers [
 	if err != nil {
 		return err
 	}
-	arguments := new(kernels.Words)
+	arguments := kernelset.NewWords(fusedWords)
 	if err := l.kernel.generator.Arguments(arguments, l.program, l.inputs); err != nil {
 		return err
 	}

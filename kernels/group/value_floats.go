@@ -140,7 +140,7 @@ func (l *fusedLaunch) chooseWindows(call *op.Call, g *grouping, t *tiling) (w *w
 		return nil, err
 	}
 	w.states = slices[0]
-	arguments := new(kernels.Words)
+	arguments := kernelset.NewWords(fusedWords)
 	if err = l.samples.generator.Arguments(arguments, l.program, l.inputs); err != nil {
 		return w, err
 	}
