@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
@@ -173,7 +174,7 @@ func (r *aggregation) table() (*buffer.Buffer, error) {
 		fields = append(fields, arrow.Field{Name: o.aggregate.Name(), Type: c.Type(), Nullable: o.nullable})
 		columns = append(columns, c)
 	}
-	table, err := op.Table(arrow.NewSchema(fields, nil), columns, keys.Rows())
+	table, err := op.Table(layout.Schema(fields), columns, keys.Rows())
 	return release.OnError(table, err, temporaries.Release())
 }
 

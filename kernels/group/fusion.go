@@ -262,7 +262,15 @@ func (r *aggregation) keyedSource(f *fusion) (keyed *buffer.Buffer, forms []form
 	return keyed, forms, nil
 }
 
-func fusedKeyName(i int) string { return fmt.Sprint("\x00key ", i) }
+func fusedKeyName(i int) string { return "\x00" + keyName(i) }
+
+// fusedKeys are the dense keys as expressions. The same ones are used again, so that their bound forms are found.
+var fusedKeys = func() (list [mostDenseKeys]expr.Expr) {
+	for i := range list {
+		list[i] = expr.Col(fusedKeyName(i))
+	}
+	return list
+}()
 
 // keyExpressions returns the dense keys as columns of the table of keyedSource.
 func (r *aggregation) keyExpressions() (list []expr.Expr) {
@@ -271,7 +279,7 @@ func (r *aggregation) keyExpressions() (list []expr.Expr) {
 	}
 	for i := range r.groups.dense.keys {
 		if !r.groups.dense.keys[i].constant {
-			list = append(list, expr.Col(fusedKeyName(i)))
+			list = append(list, fusedKeys[i])
 		}
 	}
 	return list

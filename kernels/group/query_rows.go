@@ -187,8 +187,29 @@ func (r *queryRows) validated(ctx context.Context, c *column.Column) (*column.Co
 
 const whereName = "where"
 
-func keyName(i int) string   { return fmt.Sprint("key ", i) }
-func inputName(i int) string { return fmt.Sprint("input ", i) }
+// firstKeyNames and firstInputNames are the names of the first columns, which most queries have.
+var firstKeyNames, firstInputNames = numberedNames("key "), numberedNames("input ")
+
+func numberedNames(prefix string) (names [16]string) {
+	for i := range names {
+		names[i] = fmt.Sprint(prefix, i)
+	}
+	return names
+}
+
+func keyName(i int) string {
+	if i < len(firstKeyNames) {
+		return firstKeyNames[i]
+	}
+	return fmt.Sprint("key ", i)
+}
+
+func inputName(i int) string {
+	if i < len(firstInputNames) {
+		return firstInputNames[i]
+	}
+	return fmt.Sprint("input ", i)
+}
 
 // replace sets the rows.
 func (r *queryRows) replace(rows *buffer.Buffer, err error) error {
