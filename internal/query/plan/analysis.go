@@ -33,13 +33,19 @@ func (a *Analysis) RowBytes(n Node) int64 {
 	schema := n.Schema()
 	bytes, known := a.rowBytes[schema]
 	if !known {
-		for i := range schema.NumFields() {
-			bytes += rowBytes(schema.Field(i).Type)
-		}
+		bytes = RowBytesOf(schema)
 		if a.rowBytes == nil {
 			a.rowBytes = map[*arrow.Schema]int64{}
 		}
 		a.rowBytes[schema] = bytes
+	}
+	return bytes
+}
+
+// RowBytesOf returns the RowBytes of the size of tables of a schema.
+func RowBytesOf(schema *arrow.Schema) (bytes int64) {
+	for i := range schema.NumFields() {
+		bytes += rowBytes(schema.Field(i).Type)
 	}
 	return bytes
 }
