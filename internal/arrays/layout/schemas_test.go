@@ -27,9 +27,9 @@ func TestSchemas(t *testing.T) {
 		{{Name: "a", Type: at}, {Name: "a", Type: at}},
 	}
 	for _, fields := range lists {
-		made := layout.Schema(fields)
-		require.True(t, arrow.NewSchema(fields, nil).Equal(made))
-		require.Same(t, made, layout.Schema(fields))
+		schema := layout.Schema(fields)
+		require.True(t, arrow.NewSchema(fields, nil).Equal(schema))
+		require.Same(t, schema, layout.Schema(fields))
 		with := layout.SchemaWith(fields, &metadata, endian.NativeEndian)
 		require.True(t, arrow.NewSchema(fields, &metadata).Equal(with))
 		require.Equal(t, metadata, with.Metadata())
@@ -38,9 +38,9 @@ func TestSchemas(t *testing.T) {
 	described := []arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int32, Metadata: metadata}}
 	require.Equal(t, metadata, layout.Schema(described).Field(0).Metadata)
 	fields := []arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int32}}
-	made := layout.Schema(fields)
+	schema := layout.Schema(fields)
 	fields[0].Name = "b" // the schema has its own fields
-	require.Equal(t, "a", made.Field(0).Name)
+	require.Equal(t, "a", schema.Field(0).Name)
 	require.Equal(t, "b", layout.Schema(fields).Field(0).Name)
 }
 

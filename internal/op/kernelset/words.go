@@ -7,12 +7,12 @@ import (
 
 // NewWords returns words without values, with memory for some number of them.
 func NewWords(capacity int) *kernels.Words {
-	made := new(struct {
+	words := new(struct {
 		kernels.Words
 		blocks [4]*memory.Block
 	})
-	made.Values, made.Blocks = make([]uint64, 0, capacity), made.blocks[:0]
-	return &made.Words
+	words.Values, words.Blocks = make([]uint64, 0, capacity), words.blocks[:0]
+	return &words.Words
 }
 
 // AddSlice adds the address of memory to words: a null pointer if it is empty.

@@ -126,7 +126,7 @@ type opener struct {
 	settings Settings
 	worker   *worker
 	analysis *plan.Analysis
-	// parents are the numbers of readers of the nodes, nil if none has two.
+	// parents are the numbers of readers of the nodes, nil if each has one.
 	parents map[plan.Node]int
 	shared  map[plan.Node]*shared
 	bounds  map[*plan.KeyBounds]*keyBounds

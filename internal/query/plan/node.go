@@ -97,7 +97,7 @@ func Walk(n Node, visit func(Node)) {
 	walk(n)
 }
 
-// IsChain reports whether no node of a plan has two inputs, so that none is read twice.
+// IsChain reports whether each node of a plan has one input at most. Then each is read once.
 func IsChain(n Node) bool {
 	for len(n.Inputs()) == 1 {
 		n = below(n)
