@@ -22,7 +22,9 @@ type Words struct {
 	zeros int
 }
 
-// Add appends a number.
+// Add appends a number. Layouts call it for each of their fields: inlined, it would take 0.1 MB of a program.
+//
+//go:noinline
 func (w *Words) Add(value uint64) {
 	if w.zeros > 0 {
 		w.Values = append(w.Values, make([]uint64, w.zeros)...)
