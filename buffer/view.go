@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 )
 
 // Select returns a table of the named columns, in the order of the names, without a
@@ -51,7 +52,7 @@ func (b *Buffer) AppendColumn(field arrow.Field, c *column.Column) (*Buffer, err
 // with makes a table of the same rows with other columns.
 func (b *Buffer) with(fields []arrow.Field, columns []*column.Column) (*Buffer, error) {
 	metadata := b.schema.Metadata()
-	return New(arrow.NewSchemaWithEndian(fields, &metadata, b.schema.Endianness()), columns, b.Rows())
+	return New(layout.SchemaWith(fields, &metadata, b.schema.Endianness()), columns, b.Rows())
 }
 
 // Slice returns length rows from an offset on, without a copy. The caller releases

@@ -370,6 +370,19 @@ func (m *Manager) count(leaf *tagTotals, bytes uint64) *stripe {
 		return stripe
 	}
 	stripe.mu.Unlock()
+	// Most often the credit of other stripes is what would make a new peak. To empty their caches, one at a time, stops
+	// no other goroutine for long.
+	all.flush()
+	m.tree.pause("flushed")
+	stripe = all.enter()
+	if m.account.ended.Load() {
+		stripe.mu.Unlock()
+		return nil
+	}
+	if leaf.bookWithinPeak(bytes) || stripe.bookPeak(leaf, bytes) {
+		return stripe
+	}
+	stripe.mu.Unlock()
 	all.lockAll()
 	ended := m.account.ended.Load()
 	if !ended {

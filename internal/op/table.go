@@ -21,5 +21,5 @@ func TableOf(names []string, columns []*column.Column, rows buffer.Rows) (*buffe
 	for i, c := range columns {
 		fields[i] = arrow.Field{Name: names[i], Type: c.Type(), Nullable: true}
 	}
-	return buffer.New(arrow.NewSchema(fields, nil), columns, rows)
+	return buffer.New(layout.Schema(fields), columns, rows)
 }

@@ -65,6 +65,7 @@ func (r *aggregation) accumulateList(list []accumulator, allocate allocator) (*s
 	}
 	sums, err := accumulateAll(&r.call, r.groups, list, r.input, fused, allocate)
 	if fused != nil {
+		r.present = fused.present
 		sums, err = release.OnError(sums, err, fused.owned.Release())
 	}
 	return sums, err

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
@@ -20,14 +21,19 @@ type aggregation struct {
 	groupFinder
 	// states are those of the plan's accumulators, one block for all.
 	states *states
+	// present is the number of groups with rows if the host knows it, or unknownGroups.
+	present int64
 	// vectors has the sums of vectors, by the inputs that they read.
 	vectors map[vectorInputs]*vectorSums
 }
 
+// unknownGroups is a number of groups that the host does not know.
+const unknownGroups = -1
+
 // newAggregation returns an aggregation without rows yet.
 func newAggregation(options ByOptions, p *plan) *aggregation {
 	r := new(aggregation)
-	r.options, r.plan, r.presence, r.ranks = options, p, -1, map[int]*column.Column{}
+	r.options, r.plan, r.presence, r.ranks, r.present = options, p, -1, map[int]*column.Column{}, unknownGroups
 	return r
 }
 
@@ -77,9 +83,11 @@ func (q Query) beginPlanned(ctx context.Context, p *plan, aggregates []Aggregate
 	}
 	r := newAggregation(options, p)
 	r.asStates = q.asStates
-	conditional := !q.where.IsZero()
+	whole := q
 	q, err := r.restrict(ctx, q, aggregates)
-	r.filtered = conditional && !r.masked
+	if r.filtered = !whole.where.IsZero() && !r.masked; r.filtered {
+		r.unfiltered = whole.keyColumns()
+	}
 	if err == nil {
 		q, err = r.evaluateConstants(ctx, q)
 	}
@@ -118,7 +126,7 @@ func (r *aggregation) unordered() (*buffer.Buffer, error) {
 	}
 	table, err := r.table()
 	if err == nil && r.presence >= 0 {
-		table, err = r.present(table)
+		table, err = r.withRows(table)
 	}
 	return table, err
 }
@@ -166,7 +174,7 @@ func (r *aggregation) table() (*buffer.Buffer, error) {
 		fields = append(fields, arrow.Field{Name: o.aggregate.Name(), Type: c.Type(), Nullable: o.nullable})
 		columns = append(columns, c)
 	}
-	table, err := op.Table(arrow.NewSchema(fields, nil), columns, keys.Rows())
+	table, err := op.Table(layout.Schema(fields), columns, keys.Rows())
 	return release.OnError(table, err, temporaries.Release())
 }
 

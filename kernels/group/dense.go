@@ -9,7 +9,6 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
@@ -161,29 +160,22 @@ func (p *plan) countPlaces(where int) int {
 	return p.accumulate(accumulator{kind: countRows, value: -1, other: -1, where: where})
 }
 
-const presentName = "rows of the place"
-
-// present removes the places without rows from a table, and releases it.
-func (r *aggregation) present(table *buffer.Buffer) (*buffer.Buffer, error) {
-	var temporaries release.Stack
-	temporaries.Add(table)
-	count, err := r.finish(&output{dataType: arrow.PrimitiveTypes.Int64, finish: finishCount, states: []int{r.presence}})
-	if err != nil {
-		return nil, errors.Join(err, temporaries.Release())
+// withRows removes the places without rows from a table, and releases it.
+func (r *aggregation) withRows(table *buffer.Buffer) (*buffer.Buffer, error) {
+	if r.present == table.Capacity() && table.RowCount() == nil && r.options.MaxGroups == 0 {
+		return table, nil
 	}
-	temporaries.Add(count)
-	rows, err := op.TableOf([]string{presentName}, []*column.Column{count}, table.Rows())
+	mask, err := r.finish(&output{dataType: arrow.FixedWidthTypes.Boolean, finish: finishCount, states: []int{r.presence}})
 	if err != nil {
-		return nil, errors.Join(err, temporaries.Release())
+		return nil, errors.Join(err, table.Release())
 	}
-	temporaries.Add(rows)
-	masks, err := expr.Evaluate(r.call.Context(), rows, []expr.Expr{expr.Col(presentName).Gt(expr.Lit(int64(0)))}, r.scratch())
-	if err != nil {
-		return nil, errors.Join(err, temporaries.Release())
+	var kept *buffer.Buffer
+	if r.present == unknownGroups {
+		kept, err = selection.FilterMask(r.call.Context(), table, mask, r.resultOptions())
+	} else {
+		kept, err = selection.FilterMaskCounted(r.call.Context(), table, mask, r.present, r.resultOptions())
 	}
-	temporaries.Add(masks[0])
-	kept, err := selection.FilterMask(r.call.Context(), table, masks[0], r.resultOptions())
-	if kept, err = release.OnError(kept, err, temporaries.Release()); err != nil || r.options.MaxGroups == 0 || r.options.MaxGroups >= kept.Capacity() {
+	if kept, err = release.OnError(kept, err, table.Release(), mask.Release()); err != nil || r.options.MaxGroups == 0 || r.options.MaxGroups >= kept.Capacity() {
 		return kept, err
 	}
 	bounded, err := shortenedTable(kept, r.options.MaxGroups)

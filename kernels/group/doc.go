@@ -84,7 +84,8 @@
 // The first strategy that applies is taken (choose.go has their table, tuning.go the limits). Facts are measured on the
 // device: the ranges of integer keys, the bounds of short strings, and an estimate of the number of groups (a HyperLogLog
 // sketch of 2,048 registers, made by the pass that finds the range). Columns remember them, so only the first call by a
-// key waits.
+// key waits. Of filtered rows, the ranges are those of the table before the filter if it has up to 2²² rows and its keys
+// up to 1,024 combinations; otherwise they are measured after the filter, in each call.
 //
 //	strategy          applies to                                             file
 //	one launch        up to 4,096 rows, at most four keys of numbers and     aggregate_few.go

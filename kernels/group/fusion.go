@@ -15,9 +15,13 @@ import (
 	"github.com/gpuframe/gpuframe/internal/expr/codegen"
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
+
+// fusedWords is a number of words that arguments of few inputs have.
+const fusedWords = 24
 
 const valuesFile, valuesEntry = "tile_values", "add_values"
 
@@ -29,6 +33,10 @@ type fusion struct {
 	// terms are the extents of the terms of sums of integers, by the number of the accumulator.
 	terms map[int]extent
 	limit int
+	// presence is the number of the accumulator that counts the rows of each group, or negative. present is the number of
+	// groups with rows, or unknown until a launch that the host waits for has counted them.
+	presence int
+	present  int64
 	// reader makes columns of the inputs of an accumulator.
 	reader func(accumulator) (reader, error)
 	owned  release.Stack
@@ -58,7 +66,10 @@ var valueKernels codegen.Cache[*valueKernel]
 // fuse plans launches that compute the deferred inputs of accumulators. It returns nil without such inputs, or if the
 // slots of the groups do not fit; then it makes columns of the inputs.
 func (r *aggregation) fuse(list []accumulator) (*fusion, error) {
-	f := &fusion{accumulators: map[int]bool{}, terms: map[int]extent{}}
+	if len(r.deferred) == 0 {
+		return nil, nil
+	}
+	f := &fusion{accumulators: map[int]bool{}, terms: map[int]extent{}, presence: r.presence, present: unknownGroups}
 	f.reader = func(a accumulator) (reader, error) {
 		for _, number := range a.inputs() {
 			if _, deferred := r.deferred[number]; deferred {
@@ -98,7 +109,7 @@ func (f *fusion) others(r *aggregation, list []accumulator) (numbers []int) {
 // planFusion plans the launches. It returns false without launches.
 func (r *aggregation) planFusion(f *fusion, list []accumulator) (ok bool, err error) {
 	g := r.groups
-	if len(r.deferred) == 0 || r.call.OnHost() {
+	if r.call.OnHost() {
 		return false, nil
 	}
 	f.limit = r.facts.slotLimit()
@@ -251,7 +262,15 @@ func (r *aggregation) keyedSource(f *fusion) (keyed *buffer.Buffer, forms []form
 	return keyed, forms, nil
 }
 
-func fusedKeyName(i int) string { return fmt.Sprint("\x00key ", i) }
+func fusedKeyName(i int) string { return "\x00" + keyName(i) }
+
+// fusedKeys are the dense keys as expressions. The same ones are used again, so that their bound forms are found.
+var fusedKeys = func() (list [mostDenseKeys]expr.Expr) {
+	for i := range list {
+		list[i] = expr.Col(fusedKeyName(i))
+	}
+	return list
+}()
 
 // keyExpressions returns the dense keys as columns of the table of keyedSource.
 func (r *aggregation) keyExpressions() (list []expr.Expr) {
@@ -260,7 +279,7 @@ func (r *aggregation) keyExpressions() (list []expr.Expr) {
 	}
 	for i := range r.groups.dense.keys {
 		if !r.groups.dense.keys[i].constant {
-			list = append(list, expr.Col(fusedKeyName(i)))
+			list = append(list, fusedKeys[i])
 		}
 	}
 	return list
@@ -341,7 +360,7 @@ func (f *fusion) addLaunch(call *op.Call, g *grouping, l *fusedLaunch, readers [
 	if err != nil {
 		return err
 	}
-	arguments := new(kernels.Words)
+	arguments := kernelset.NewWords(fusedWords)
 	if err := l.kernel.generator.Arguments(arguments, l.program, l.inputs); err != nil {
 		return err
 	}
@@ -351,9 +370,13 @@ func (f *fusion) addLaunch(call *op.Call, g *grouping, l *fusedLaunch, readers [
 	if err != nil || w == nil {
 		return err
 	}
-	overflowed, err := w.foldWindows(call, g)
+	counting := slices.Index(l.accumulators, f.presence)
+	overflowed, present, err := w.foldWindows(call, g, counting)
 	if err != nil {
 		return err
+	}
+	if counting >= 0 {
+		f.present = present
 	}
 	return f.addAgain(call, g, l, readers, overflowed)
 }

@@ -164,7 +164,10 @@ func (r *groupFinder) measureRanges(f *facts) error {
 	if f.mayHash() {
 		finder.distinct = map[*column.Column]uint64{}
 	}
-	spans, err := finder.spansOf(columns)
+	spans, err := r.spansBeforeFilter(f)
+	if err == nil && spans == nil {
+		spans, err = finder.spansOf(columns)
+	}
 	if err != nil || spans == nil {
 		return err
 	}

@@ -20,16 +20,31 @@ type batchLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *batchLayout) asArgument() any {
-	fields := make([]any, 0, 4+len(s.reader))
-	fields = append(fields, s.readers, s.words, s.room, s.stage)
+	n := 2
+	for i := range s.reader {
+		if s.reader[i] != (readerLayout{}) {
+			n += readerLayoutWords
+		}
+	}
+	w := kernelset.NewWords(n)
+	s.addTo(w)
+	return w
+}
+
+// batchLayoutWords is the number of words of the struct.
+const batchLayoutWords = 2 + mostReaders*readerLayoutWords
+
+// addTo adds the struct to words.
+func (s *batchLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.readers) | uint64(s.words)<<32)
+	w.Add(uint64(s.room) | uint64(s.stage)<<32)
 	for i := range s.reader {
 		if s.reader[i] == (readerLayout{}) {
-			fields = append(fields, zeroReaderLayout)
+			w.AddZeros(readerLayoutWords)
 			continue
 		}
-		fields = append(fields, s.reader[i].asArgument())
+		s.reader[i].addTo(w)
 	}
-	return kernels.Struct(fields...)
 }
 
 // readerLayout is an accumulator and the columns that it reads.
@@ -59,11 +74,13 @@ type readerLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *readerLayout) asArgument() any {
-	return kernels.Struct(s.kind, s.term, s.least, s.rows, s.merges, s.conditional, s.words, s.offset, s.stride, s.isSigned, s.in.asArgument(), s.other.asArgument(), s.condition.asArgument(), s.states, s.needed)
+	w := kernelset.NewWords(readerLayoutWords)
+	s.addTo(w)
+	return w
 }
 
-// zeroReaderLayout stands for unused elements of arrays, which are the most.
-var zeroReaderLayout = new(readerLayout).asArgument()
+// readerLayoutWords is the number of words of the struct.
+const readerLayoutWords = 7 + sourceLayoutWords + sourceLayoutWords + sourceLayoutWords
 
 // addTo adds the struct to words.
 func (s *readerLayout) addTo(w *kernels.Words) {
@@ -92,6 +109,9 @@ type fewKeyLayout struct {
 	valid  memory.Slice[uint8]
 }
 
+// fewKeyLayoutWords is the number of words of the struct.
+const fewKeyLayoutWords = 2 + sourceLayoutWords
+
 // addTo adds the struct to words.
 func (s *fewKeyLayout) addTo(w *kernels.Words) {
 	s.source.addTo(w)
@@ -115,6 +135,9 @@ type fewOutputLayout struct {
 	values   memory.Slice[uint8]
 	valid    memory.Slice[uint8]
 }
+
+// fewOutputLayoutWords is the number of words of the struct.
+const fewOutputLayoutWords = 8
 
 // addTo adds the struct to words.
 func (s *fewOutputLayout) addTo(w *kernels.Words) {
@@ -151,6 +174,9 @@ type fewLayout struct {
 	output      [mostFewOutputs]fewOutputLayout
 }
 
+// fewLayoutWords is the number of words of the struct.
+const fewLayoutWords = 8 + sourceLayoutWords + mostFewKeys*fewKeyLayoutWords + mostReaders*readerLayoutWords + mostFewOutputs*fewOutputLayoutWords
+
 // addTo adds the struct to words.
 func (s *fewLayout) addTo(w *kernels.Words) {
 	w.Add(uint64(s.keys) | uint64(s.readers)<<32)
@@ -163,12 +189,24 @@ func (s *fewLayout) addTo(w *kernels.Words) {
 	s.condition.addTo(w)
 	kernelset.AddSlice(w, s.states)
 	for i := range s.key {
+		if s.key[i] == (fewKeyLayout{}) {
+			w.AddZeros(fewKeyLayoutWords)
+			continue
+		}
 		s.key[i].addTo(w)
 	}
 	for i := range s.reader {
+		if s.reader[i] == (readerLayout{}) {
+			w.AddZeros(readerLayoutWords)
+			continue
+		}
 		s.reader[i].addTo(w)
 	}
 	for i := range s.output {
+		if s.output[i] == (fewOutputLayout{}) {
+			w.AddZeros(fewOutputLayoutWords)
+			continue
+		}
 		s.output[i].addTo(w)
 	}
 }
@@ -186,11 +224,21 @@ type denseKeyLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *denseKeyLayout) asArgument() any {
-	return kernels.Struct(s.values.asArgument(), s.least, s.places, s.factor)
+	w := kernelset.NewWords(denseKeyLayoutWords)
+	s.addTo(w)
+	return w
 }
 
-// zeroDenseKeyLayout stands for unused elements of arrays, which are the most.
-var zeroDenseKeyLayout = new(denseKeyLayout).asArgument()
+// denseKeyLayoutWords is the number of words of the struct.
+const denseKeyLayoutWords = 3 + sourceLayoutWords
+
+// addTo adds the struct to words.
+func (s *denseKeyLayout) addTo(w *kernels.Words) {
+	s.values.addTo(w)
+	w.Add(uint64(s.least))
+	w.Add(uint64(s.places))
+	w.Add(uint64(s.factor))
+}
 
 // keysLayout give the place of a row. If direct is 0 the groups are given instead.
 type keysLayout struct {
@@ -201,16 +249,30 @@ type keysLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *keysLayout) asArgument() any {
-	fields := make([]any, 0, 2+len(s.key))
-	fields = append(fields, s.count, s.direct)
+	n := 1
+	for i := range s.key {
+		if s.key[i] != (denseKeyLayout{}) {
+			n += denseKeyLayoutWords
+		}
+	}
+	w := kernelset.NewWords(n)
+	s.addTo(w)
+	return w
+}
+
+// keysLayoutWords is the number of words of the struct.
+const keysLayoutWords = 1 + mostDenseKeys*denseKeyLayoutWords
+
+// addTo adds the struct to words.
+func (s *keysLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.count) | uint64(s.direct)<<32)
 	for i := range s.key {
 		if s.key[i] == (denseKeyLayout{}) {
-			fields = append(fields, zeroDenseKeyLayout)
+			w.AddZeros(denseKeyLayoutWords)
 			continue
 		}
-		fields = append(fields, s.key[i].asArgument())
+		s.key[i].addTo(w)
 	}
-	return kernels.Struct(fields...)
 }
 
 // mostStates is the most states of an aggregate.
@@ -259,12 +321,24 @@ type finishingLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *finishingLayout) asArgument() any {
-	fields := make([]any, 0, 9+len(s.state))
-	fields = append(fields, s.finish, s.form, s.isSigned, s.least, s.counted, s.states, s.lengths, s.stride, s.argument)
+	w := kernelset.NewWords(finishingLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// finishingLayoutWords is the number of words of the struct.
+const finishingLayoutWords = 5 + mostStates
+
+// addTo adds the struct to words.
+func (s *finishingLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.finish) | uint64(s.form)<<32)
+	w.Add(uint64(s.isSigned) | uint64(s.least)<<32)
+	w.Add(uint64(s.counted) | uint64(s.states)<<32)
+	w.Add(uint64(s.lengths) | uint64(s.stride)<<32)
+	w.Add(uint64(s.argument))
 	for i := range s.state {
-		fields = append(fields, s.state[i])
+		kernelset.AddSlice(w, s.state[i])
 	}
-	return kernels.Struct(fields...)
 }
 
 // mapping is how the bin of a value is found.
@@ -295,7 +369,23 @@ type binsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *binsLayout) asArgument() any {
-	return kernels.Struct(s.mapping, s.count, s.copies, s.clamp, s.a, s.b, s.c, s.d, s.edges)
+	w := kernelset.NewWords(binsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// binsLayoutWords is the number of words of the struct.
+const binsLayoutWords = 7
+
+// addTo adds the struct to words.
+func (s *binsLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.mapping) | uint64(s.count)<<32)
+	w.Add(uint64(s.copies) | uint64(s.clamp)<<32)
+	w.Add(uint64(s.a))
+	w.Add(uint64(s.b))
+	w.Add(uint64(s.c))
+	w.Add(uint64(s.d))
+	kernelset.AddSlice(w, s.edges)
 }
 
 // accumulatorKind selects the state that an accumulator keeps for a group.
@@ -334,11 +424,20 @@ type packedDigitLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *packedDigitLayout) asArgument() any {
-	return kernels.Struct(s.values.asArgument(), s.least, s.bound)
+	w := kernelset.NewWords(packedDigitLayoutWords)
+	s.addTo(w)
+	return w
 }
 
-// zeroPackedDigitLayout stands for unused elements of arrays, which are the most.
-var zeroPackedDigitLayout = new(packedDigitLayout).asArgument()
+// packedDigitLayoutWords is the number of words of the struct.
+const packedDigitLayoutWords = 2 + sourceLayoutWords
+
+// addTo adds the struct to words.
+func (s *packedDigitLayout) addTo(w *kernels.Words) {
+	s.values.addTo(w)
+	w.Add(uint64(s.least))
+	w.Add(uint64(s.bound))
+}
 
 // packedLayout are keys. The first ones make a word, the others a second one.
 type packedLayout struct {
@@ -349,16 +448,30 @@ type packedLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *packedLayout) asArgument() any {
-	fields := make([]any, 0, 2+len(s.digit))
-	fields = append(fields, s.count, s.first)
+	n := 1
+	for i := range s.digit {
+		if s.digit[i] != (packedDigitLayout{}) {
+			n += packedDigitLayoutWords
+		}
+	}
+	w := kernelset.NewWords(n)
+	s.addTo(w)
+	return w
+}
+
+// packedLayoutWords is the number of words of the struct.
+const packedLayoutWords = 1 + 16*packedDigitLayoutWords
+
+// addTo adds the struct to words.
+func (s *packedLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.count) | uint64(s.first)<<32)
 	for i := range s.digit {
 		if s.digit[i] == (packedDigitLayout{}) {
-			fields = append(fields, zeroPackedDigitLayout)
+			w.AddZeros(packedDigitLayoutWords)
 			continue
 		}
-		fields = append(fields, s.digit[i].asArgument())
+		s.digit[i].addTo(w)
 	}
-	return kernels.Struct(fields...)
 }
 
 // carriedLayout is a column that moves with the rows, of width 4 or 8, from a table to memory first
@@ -373,11 +486,21 @@ type carriedLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *carriedLayout) asArgument() any {
-	return kernels.Struct(s.from.asArgument(), s.first, s.second, s.width, s.conditions)
+	w := kernelset.NewWords(carriedLayoutWords)
+	s.addTo(w)
+	return w
 }
 
-// zeroCarriedLayout stands for unused elements of arrays, which are the most.
-var zeroCarriedLayout = new(carriedLayout).asArgument()
+// carriedLayoutWords is the number of words of the struct.
+const carriedLayoutWords = 3 + sourceLayoutWords
+
+// addTo adds the struct to words.
+func (s *carriedLayout) addTo(w *kernels.Words) {
+	s.from.addTo(w)
+	kernelset.AddSlice(w, s.first)
+	kernelset.AddSlice(w, s.second)
+	w.Add(uint64(s.width) | uint64(s.conditions)<<32)
+}
 
 // columnsLayout are the columns that move.
 type columnsLayout struct {
@@ -388,16 +511,30 @@ type columnsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *columnsLayout) asArgument() any {
-	fields := make([]any, 0, 2+len(s.column))
-	fields = append(fields, s.count, s.padding)
+	n := 1
+	for i := range s.column {
+		if s.column[i] != (carriedLayout{}) {
+			n += carriedLayoutWords
+		}
+	}
+	w := kernelset.NewWords(n)
+	s.addTo(w)
+	return w
+}
+
+// columnsLayoutWords is the number of words of the struct.
+const columnsLayoutWords = 1 + mostCarried*carriedLayoutWords
+
+// addTo adds the struct to words.
+func (s *columnsLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.count) | uint64(s.padding)<<32)
 	for i := range s.column {
 		if s.column[i] == (carriedLayout{}) {
-			fields = append(fields, zeroCarriedLayout)
+			w.AddZeros(carriedLayoutWords)
 			continue
 		}
-		fields = append(fields, s.column[i].asArgument())
+		s.column[i].addTo(w)
 	}
-	return kernels.Struct(fields...)
 }
 
 // movedLayout is where the places go. narrow are the low bits of places that the aggregates need, in
@@ -411,7 +548,19 @@ type movedLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *movedLayout) asArgument() any {
-	return kernels.Struct(s.from, s.places, s.narrow, s.padding)
+	w := kernelset.NewWords(movedLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// movedLayoutWords is the number of words of the struct.
+const movedLayoutWords = 3
+
+// addTo adds the struct to words.
+func (s *movedLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.from)
+	kernelset.AddSlice(w, s.places)
+	w.Add(uint64(s.narrow) | uint64(s.padding)<<32)
 }
 
 // mostCarried and the others are limits of the arguments of kernels.
@@ -432,16 +581,30 @@ type conditionsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *conditionsLayout) asArgument() any {
-	fields := make([]any, 0, 2+len(s.condition))
-	fields = append(fields, s.count, s.truths)
+	n := 1
+	for i := range s.condition {
+		if s.condition[i] != (sourceLayout{}) {
+			n += sourceLayoutWords
+		}
+	}
+	w := kernelset.NewWords(n)
+	s.addTo(w)
+	return w
+}
+
+// conditionsLayoutWords is the number of words of the struct.
+const conditionsLayoutWords = 1 + mostConditions*sourceLayoutWords
+
+// addTo adds the struct to words.
+func (s *conditionsLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.count) | uint64(s.truths)<<32)
 	for i := range s.condition {
 		if s.condition[i] == (sourceLayout{}) {
-			fields = append(fields, zeroSourceLayout)
+			w.AddZeros(sourceLayoutWords)
 			continue
 		}
-		fields = append(fields, s.condition[i].asArgument())
+		s.condition[i].addTo(w)
 	}
-	return kernels.Struct(fields...)
 }
 
 // levelLayout is a division of rows: of all rows, or of each part of the level before. Part i of
@@ -461,7 +624,22 @@ type levelLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *levelLayout) asArgument() any {
-	return kernels.Struct(s.shift, s.digits, s.parents, s.tileRows, s.counts, s.starts, s.cursors, s.tilesBefore)
+	w := kernelset.NewWords(levelLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// levelLayoutWords is the number of words of the struct.
+const levelLayoutWords = 6
+
+// addTo adds the struct to words.
+func (s *levelLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.shift) | uint64(s.digits)<<32)
+	w.Add(uint64(s.parents) | uint64(s.tileRows)<<32)
+	kernelset.AddSlice(w, s.counts)
+	kernelset.AddSlice(w, s.starts)
+	kernelset.AddSlice(w, s.cursors)
+	kernelset.AddSlice(w, s.tilesBefore)
 }
 
 // chunksLayout are the parts of a partition that different blocks add up, if it has more than
@@ -479,7 +657,22 @@ type chunksLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *chunksLayout) asArgument() any {
-	return kernels.Struct(s.chunkRows, s.padding, s.slots, s.listed, s.firstSlot, s.done, s.list)
+	w := kernelset.NewWords(chunksLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// chunksLayoutWords is the number of words of the struct.
+const chunksLayoutWords = 6
+
+// addTo adds the struct to words.
+func (s *chunksLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.chunkRows) | uint64(s.padding)<<32)
+	kernelset.AddSlice(w, s.slots)
+	kernelset.AddSlice(w, s.listed)
+	kernelset.AddSlice(w, s.firstSlot)
+	kernelset.AddSlice(w, s.done)
+	kernelset.AddSlice(w, s.list)
 }
 
 // termLayout is an accumulator. Rows that do not meet all required conditions are skipped.
@@ -497,11 +690,25 @@ type termLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *termLayout) asArgument() any {
-	return kernels.Struct(s.kind, s.word, s.least, s.required, s.values, s.form, s.step, s.high)
+	w := kernelset.NewWords(termLayoutWords)
+	s.addTo(w)
+	return w
 }
 
 // zeroTermLayout stands for unused elements of arrays, which are the most.
 var zeroTermLayout = new(termLayout).asArgument()
+
+// termLayoutWords is the number of words of the struct.
+const termLayoutWords = 5
+
+// addTo adds the struct to words.
+func (s *termLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.kind) | uint64(s.word)<<32)
+	w.Add(uint64(s.least) | uint64(s.required)<<32)
+	kernelset.AddSlice(w, s.values)
+	w.Add(uint64(s.form) | uint64(s.step)<<32)
+	kernelset.AddSlice(w, s.high)
+}
 
 // outputLayout is an aggregate. counted is the word of the count of its values, or noWord if it is the
 // number of rows. Group i of the partitions writes value i, and whether it is valid, unless
@@ -521,11 +728,26 @@ type outputLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *outputLayout) asArgument() any {
-	return kernels.Struct(s.finish, s.word, s.counted, s.form, s.isSigned, s.least, s.width, s.factor, s.values, s.valid)
+	w := kernelset.NewWords(outputLayoutWords)
+	s.addTo(w)
+	return w
 }
 
 // zeroOutputLayout stands for unused elements of arrays, which are the most.
 var zeroOutputLayout = new(outputLayout).asArgument()
+
+// outputLayoutWords is the number of words of the struct.
+const outputLayoutWords = 6
+
+// addTo adds the struct to words.
+func (s *outputLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.finish) | uint64(s.word)<<32)
+	w.Add(uint64(s.counted) | uint64(s.form)<<32)
+	w.Add(uint64(s.isSigned) | uint64(s.least)<<32)
+	w.Add(uint64(s.width) | uint64(s.factor)<<32)
+	kernelset.AddSlice(w, s.values)
+	kernelset.AddSlice(w, s.valid)
+}
 
 // aggregationLayout is the aggregates of partitions.
 type aggregationLayout struct {
@@ -590,7 +812,24 @@ type compactedLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *compactedLayout) asArgument() any {
-	return kernels.Struct(s.from, s.fromValid, s.to, s.valid, s.least, s.places, s.factor, s.width, s.padding)
+	w := kernelset.NewWords(compactedLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// compactedLayoutWords is the number of words of the struct.
+const compactedLayoutWords = 8
+
+// addTo adds the struct to words.
+func (s *compactedLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.from)
+	kernelset.AddSlice(w, s.fromValid)
+	kernelset.AddSlice(w, s.to)
+	kernelset.AddSlice(w, s.valid)
+	w.Add(uint64(s.least))
+	w.Add(uint64(s.places))
+	w.Add(uint64(s.factor))
+	w.Add(uint64(s.width) | uint64(s.padding)<<32)
 }
 
 // hashedLayout is the partitions: partitioning.findSlots makes it. tables has a table of tableWords for each
@@ -610,7 +849,24 @@ type hashedLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *hashedLayout) asArgument() any {
-	return kernels.Struct(s.places, s.keys, s.form, s.bits, s.partitions, s.padding, s.starts, s.tables, s.tableWords, s.failed)
+	w := kernelset.NewWords(hashedLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// hashedLayoutWords is the number of words of the struct.
+const hashedLayoutWords = 8
+
+// addTo adds the struct to words.
+func (s *hashedLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.places)
+	kernelset.AddSlice(w, s.keys)
+	w.Add(uint64(s.form) | uint64(s.bits)<<32)
+	w.Add(uint64(s.partitions) | uint64(s.padding)<<32)
+	kernelset.AddSlice(w, s.starts)
+	kernelset.AddSlice(w, s.tables)
+	w.Add(uint64(s.tableWords))
+	kernelset.AddSlice(w, s.failed)
 }
 
 // selectedRowsLayout are values and their groups. The rows of groups from groups on belong to none.
@@ -622,7 +878,19 @@ type selectedRowsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *selectedRowsLayout) asArgument() any {
-	return kernels.Struct(s.numbers, s.values.asArgument(), s.groups)
+	w := kernelset.NewWords(selectedRowsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// selectedRowsLayoutWords is the number of words of the struct.
+const selectedRowsLayoutWords = 2 + sourceLayoutWords
+
+// addTo adds the struct to words.
+func (s *selectedRowsLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.numbers)
+	s.values.addTo(w)
+	w.Add(uint64(s.groups))
 }
 
 // slotCounting is where a block counts the rows of a slot.
@@ -649,7 +917,20 @@ type recordsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *recordsLayout) asArgument() any {
-	return kernels.Struct(s.words, s.frequent, s.used, s.maxima, s.lowBits, s.padding)
+	w := kernelset.NewWords(recordsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// recordsLayoutWords is the number of words of the struct.
+const recordsLayoutWords = 4
+
+// addTo adds the struct to words.
+func (s *recordsLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.words)
+	kernelset.AddSlice(w, s.frequent)
+	w.Add(uint64(s.used) | uint64(s.maxima)<<32)
+	w.Add(uint64(s.lowBits) | uint64(s.padding)<<32)
 }
 
 // form is how the values of a source are stored.
@@ -687,11 +968,13 @@ type sourceLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *sourceLayout) asArgument() any {
-	return kernels.Struct(s.values, s.valid, s.bit, s.form, s.width)
+	w := kernelset.NewWords(sourceLayoutWords)
+	s.addTo(w)
+	return w
 }
 
-// zeroSourceLayout stands for unused elements of arrays, which are the most.
-var zeroSourceLayout = new(sourceLayout).asArgument()
+// sourceLayoutWords is the number of words of the struct.
+const sourceLayoutWords = 4
 
 // addTo adds the struct to words.
 func (s *sourceLayout) addTo(w *kernels.Words) {
@@ -725,11 +1008,20 @@ type textDigitLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *textDigitLayout) asArgument() any {
-	return kernels.Struct(s.position, s.least, s.places, s.factor)
+	w := kernelset.NewWords(textDigitLayoutWords)
+	s.addTo(w)
+	return w
 }
 
-// zeroTextDigitLayout stands for unused elements of arrays, which are the most.
-var zeroTextDigitLayout = new(textDigitLayout).asArgument()
+// textDigitLayoutWords is the number of words of the struct.
+const textDigitLayoutWords = 3
+
+// addTo adds the struct to words.
+func (s *textDigitLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.position) | uint64(s.least)<<32)
+	w.Add(uint64(s.places))
+	w.Add(uint64(s.factor))
+}
 
 // textDigitsLayout are the positions with more than one byte, and the length with its factor. The number of
 // null is numbers. pattern has the bytes of the other positions.
@@ -744,16 +1036,35 @@ type textDigitsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *textDigitsLayout) asArgument() any {
-	fields := make([]any, 0, 5+len(s.digit))
-	fields = append(fields, s.count, s.shortest, s.lengthFactor, s.numbers, s.pattern)
+	n := 3 + 2
+	for i := range s.digit {
+		if s.digit[i] != (textDigitLayout{}) {
+			n += textDigitLayoutWords
+		}
+	}
+	w := kernelset.NewWords(n)
+	s.addTo(w)
+	return w
+}
+
+// textDigitsLayoutWords is the number of words of the struct.
+const textDigitsLayoutWords = 3 + 2 + mostTextBytes*textDigitLayoutWords
+
+// addTo adds the struct to words.
+func (s *textDigitsLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.count) | uint64(s.shortest)<<32)
+	w.Add(uint64(s.lengthFactor))
+	w.Add(uint64(s.numbers))
+	for i := range s.pattern {
+		w.Add(uint64(s.pattern[i]))
+	}
 	for i := range s.digit {
 		if s.digit[i] == (textDigitLayout{}) {
-			fields = append(fields, zeroTextDigitLayout)
+			w.AddZeros(textDigitLayoutWords)
 			continue
 		}
-		fields = append(fields, s.digit[i].asArgument())
+		s.digit[i].addTo(w)
 	}
-	return kernels.Struct(fields...)
 }
 
 // tileReaderLayout is an accumulator and the columns that it reads.
@@ -785,11 +1096,29 @@ type tileReaderLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *tileReaderLayout) asArgument() any {
-	return kernels.Struct(s.kind, s.least, s.rows, s.conditional, s.word, s.words, s.stride, s.room, s.term, s.isSigned, s.in.asArgument(), s.other.asArgument(), s.condition.asArgument(), s.states, s.window, s.limbs, s.list)
+	w := kernelset.NewWords(tileReaderLayoutWords)
+	s.addTo(w)
+	return w
 }
 
-// zeroTileReaderLayout stands for unused elements of arrays, which are the most.
-var zeroTileReaderLayout = new(tileReaderLayout).asArgument()
+// tileReaderLayoutWords is the number of words of the struct.
+const tileReaderLayoutWords = 9 + sourceLayoutWords + sourceLayoutWords + sourceLayoutWords
+
+// addTo adds the struct to words.
+func (s *tileReaderLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.kind) | uint64(s.least)<<32)
+	w.Add(uint64(s.rows) | uint64(s.conditional)<<32)
+	w.Add(uint64(s.word) | uint64(s.words)<<32)
+	w.Add(uint64(s.stride) | uint64(s.room)<<32)
+	w.Add(uint64(s.term) | uint64(s.isSigned)<<32)
+	s.in.addTo(w)
+	s.other.addTo(w)
+	s.condition.addTo(w)
+	kernelset.AddSlice(w, s.states)
+	kernelset.AddSlice(w, s.window)
+	kernelset.AddSlice(w, s.limbs)
+	kernelset.AddSlice(w, s.list)
+}
 
 // tileBatchLayout is the accumulators of a launch.
 type tileBatchLayout struct {
@@ -812,16 +1141,34 @@ type tileBatchLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *tileBatchLayout) asArgument() any {
-	fields := make([]any, 0, 10+len(s.reader))
-	fields = append(fields, s.readers, s.words, s.wide, s.slots, s.copies, s.copyBits, s.entries, s.span, s.slices, s.firstGroup)
+	n := 5
+	for i := range s.reader {
+		if s.reader[i] != (tileReaderLayout{}) {
+			n += tileReaderLayoutWords
+		}
+	}
+	w := kernelset.NewWords(n)
+	s.addTo(w)
+	return w
+}
+
+// tileBatchLayoutWords is the number of words of the struct.
+const tileBatchLayoutWords = 5 + mostReaders*tileReaderLayoutWords
+
+// addTo adds the struct to words.
+func (s *tileBatchLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.readers) | uint64(s.words)<<32)
+	w.Add(uint64(s.wide) | uint64(s.slots)<<32)
+	w.Add(uint64(s.copies) | uint64(s.copyBits)<<32)
+	w.Add(uint64(s.entries) | uint64(s.span)<<32)
+	w.Add(uint64(s.slices) | uint64(s.firstGroup)<<32)
 	for i := range s.reader {
 		if s.reader[i] == (tileReaderLayout{}) {
-			fields = append(fields, zeroTileReaderLayout)
+			w.AddZeros(tileReaderLayoutWords)
 			continue
 		}
-		fields = append(fields, s.reader[i].asArgument())
+		s.reader[i].addTo(w)
 	}
-	return kernels.Struct(fields...)
 }
 
 // topsLayout are the values of rows and their groups. Every group has limit slots of 64 bits for its greatest keys, the
@@ -844,7 +1191,24 @@ type topsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *topsLayout) asArgument() any {
-	return kernels.Struct(s.numbers, s.values.asArgument(), s.slots, s.refused, s.groups, s.tiles, s.factor, s.limit, s.least)
+	w := kernelset.NewWords(topsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// topsLayoutWords is the number of words of the struct.
+const topsLayoutWords = 7 + sourceLayoutWords
+
+// addTo adds the struct to words.
+func (s *topsLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.numbers)
+	s.values.addTo(w)
+	kernelset.AddSlice(w, s.slots)
+	kernelset.AddSlice(w, s.refused)
+	w.Add(uint64(s.groups))
+	w.Add(uint64(s.tiles))
+	w.Add(uint64(s.factor))
+	w.Add(uint64(s.limit) | uint64(s.least)<<32)
 }
 
 // vectorsLayout are lists of numbers, or of states of sums, of one length.
@@ -869,7 +1233,25 @@ type vectorsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *vectorsLayout) asArgument() any {
-	return kernels.Struct(s.list.asArgument(), s.elements.asArgument(), s.condition.asArgument(), s.offsets, s.counts, s.size, s.first, s.extent, s.width, s.conditional)
+	w := kernelset.NewWords(vectorsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// vectorsLayoutWords is the number of words of the struct.
+const vectorsLayoutWords = 6 + sourceLayoutWords + sourceLayoutWords + sourceLayoutWords
+
+// addTo adds the struct to words.
+func (s *vectorsLayout) addTo(w *kernels.Words) {
+	s.list.addTo(w)
+	s.elements.addTo(w)
+	s.condition.addTo(w)
+	kernelset.AddSlice(w, s.offsets)
+	kernelset.AddSlice(w, s.counts)
+	w.Add(uint64(s.size))
+	w.Add(uint64(s.first))
+	w.Add(uint64(s.extent))
+	w.Add(uint64(s.width) | uint64(s.conditional)<<32)
 }
 
 // segmentsLayout are rows in the order of their groups, in chunks. sorted has the numbers of the rows, or is null if they are
@@ -883,7 +1265,20 @@ type segmentsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *segmentsLayout) asArgument() any {
-	return kernels.Struct(s.sorted, s.numbers, s.groups, s.chunkRows)
+	w := kernelset.NewWords(segmentsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// segmentsLayoutWords is the number of words of the struct.
+const segmentsLayoutWords = 4
+
+// addTo adds the struct to words.
+func (s *segmentsLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.sorted)
+	kernelset.AddSlice(w, s.numbers)
+	w.Add(uint64(s.groups))
+	w.Add(uint64(s.chunkRows))
 }
 
 // totalsLayout are the states of sums of size elements, and the number of vectors, of each group or of each piece: those that
@@ -895,7 +1290,18 @@ type totalsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *totalsLayout) asArgument() any {
-	return kernels.Struct(s.sums, s.counts)
+	w := kernelset.NewWords(totalsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// totalsLayoutWords is the number of words of the struct.
+const totalsLayoutWords = 2
+
+// addTo adds the struct to words.
+func (s *totalsLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.sums)
+	kernelset.AddSlice(w, s.counts)
 }
 
 // stringsLayout is a column of strings.

@@ -143,7 +143,7 @@ func (r *aggregation) partial() (*buffer.Buffer, error) {
 	if table, err = release.OnError(table, err, temporaries.Release()); err != nil || r.presence < 0 {
 		return table, err
 	}
-	return r.present(table)
+	return r.withRows(table)
 }
 
 // stateName is the name of a column of states.

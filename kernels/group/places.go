@@ -57,6 +57,54 @@ func (f *numberer) measures(rows int) bool {
 	return f.waits && !f.call.OnHost() && rows >= tuningOf(f.call.Context()).MeasuredRows
 }
 
+// keyColumns returns the columns of the keys, borrowed: nil for a key that is no column of the table.
+func (q Query) keyColumns() []*column.Column {
+	columns := make([]*column.Column, len(q.keys))
+	for i, key := range q.keys {
+		if key.Values != nil {
+			continue
+		}
+		if name, plain := plainColumn(key.expression()); plain {
+			columns[i], _ = q.table.ColumnByName(name)
+		}
+	}
+	return columns
+}
+
+// spansBeforeFilter returns the ranges of the keys of filtered rows in the table before the filter, if they are few
+// places. A table in memory remembers them, so that only the first query of it waits for ranges. Whether they are taken
+// depends on the table alone, and not on the queries before. It returns nil to look at the filtered rows.
+func (r *groupFinder) spansBeforeFilter(f *facts) (spans []span, err error) {
+	var before, after []*column.Column
+	for i, c := range r.unfiltered {
+		if f.keys[i].constant {
+			continue
+		}
+		if c == nil || c.RowCount() != nil || c.Len() > mostRowsBefore || c.MayChange() {
+			return nil, nil
+		}
+		before, after = append(before, c), append(after, r.rows.Column(i))
+	}
+	if len(before) == 0 || f.Find != "" {
+		return nil, nil
+	}
+	finder := numberer{call: &r.call, waits: r.options.MaxGroups == 0}
+	if spans, err = finder.spansOf(before); err != nil || spans == nil {
+		return nil, err
+	}
+	places := uint64(1)
+	for i := range spans {
+		if spans[i].places > 0 && op.Nullable(before[i]) && !op.Nullable(after[i]) {
+			spans[i].places--
+		}
+		if spans[i].places == 0 || spans[i].places > mostPlacesBefore/places {
+			return nil, nil
+		}
+		places *= spans[i].places
+	}
+	return spans, nil
+}
+
 // spanOf returns the range of a column of integers, or false for other columns and for a
 // range of too many places. It waits.
 func (f *numberer) spanOf(c *column.Column) (s span, ok bool, err error) {

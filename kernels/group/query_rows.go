@@ -36,8 +36,10 @@ type queryRows struct {
 	mask   int
 	// asStates is set for a partial result, merges if the rows are states.
 	asStates, merges bool
-	// filtered is set if the rows are those that meet the query's condition.
-	filtered bool
+	// filtered is set if the rows are those that meet the query's condition. unfiltered are then the columns of the keys
+	// before, borrowed: nil for a key that is no column of the table.
+	filtered   bool
+	unfiltered []*column.Column
 
 	// ranks are the inputs that are ranks, by number.
 	ranks map[int]*column.Column
@@ -185,8 +187,29 @@ func (r *queryRows) validated(ctx context.Context, c *column.Column) (*column.Co
 
 const whereName = "where"
 
-func keyName(i int) string   { return fmt.Sprint("key ", i) }
-func inputName(i int) string { return fmt.Sprint("input ", i) }
+// firstKeyNames and firstInputNames are the names of the first columns, which most queries have.
+var firstKeyNames, firstInputNames = numberedNames("key "), numberedNames("input ")
+
+func numberedNames(prefix string) (names [16]string) {
+	for i := range names {
+		names[i] = fmt.Sprint(prefix, i)
+	}
+	return names
+}
+
+func keyName(i int) string {
+	if i < len(firstKeyNames) {
+		return firstKeyNames[i]
+	}
+	return fmt.Sprint("key ", i)
+}
+
+func inputName(i int) string {
+	if i < len(firstInputNames) {
+		return firstInputNames[i]
+	}
+	return fmt.Sprint("input ", i)
+}
 
 // replace sets the rows.
 func (r *queryRows) replace(rows *buffer.Buffer, err error) error {

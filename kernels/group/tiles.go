@@ -233,7 +233,7 @@ func (t *tiling) foldWindows(call *op.Call, g *grouping, floats []reader) error 
 		return nil
 	}
 	blocks := min((t.slots-1)/foldThreads+1, foldBlocks*max(1, call.Stream.Device().Info().Multiprocessors))
-	if err := t.launchKernel(call, "tiles", "settle_sums", blocks, foldThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
+	if err := t.launchKernel(call, "tiles", "settle_sums", blocks, foldThreads, 0, g.keys.DeviceRows(), int64(t.slots), memory.Slice[uint8]{}, uint32(0), t.argument()); err != nil {
 		return err
 	}
 	for stage := range uint32(2) {

@@ -78,6 +78,11 @@ const (
 const (
 	// fewestTiledRows is the rows from which on tiles, and records, are worth their launches. Not measured separately.
 	fewestTiledRows = 1 << 18
+	// mostRowsBefore and mostPlacesBefore are the most rows of a table, and of combinations of its keys, of which the ranges
+	// before a filter are taken for those of the filtered rows. A pass over all rows of a larger table is not worth the
+	// wait of 20 µs that it saves, and tables of more places take longer than those of the places of the filtered rows.
+	mostRowsBefore   = 1 << 22
+	mostPlacesBefore = 1 << 10
 	// mostTiledPlaces is the places up to which tiles add up dense keys, in slices with queues above mostDensePlaces. On
 	// an H100 2²⁷ rows take 1.93 ms with 2¹⁷ groups; in another run partitions took 3.70 and records 4.69.
 	mostTiledPlaces = 1 << 17
@@ -154,8 +159,9 @@ const (
 	// valueSamples is the values of an expression that choose a window (tile_values.cu and choose_windows).
 	valueSamples  = 2048
 	sampleThreads = 256
-	// windowBytes is the size of a struct Window, overflowedByte the place of its flag.
-	windowBytes, overflowedByte = 32, 12
+	// windowBytes is the size of a struct Window, overflowedByte the place of its flag, and presentByte that of a word behind
+	// its fields, in which settle_sums counts.
+	windowBytes, overflowedByte, presentByte = 32, 12, 20
 	// outsideBytes is the size of a value outside the window. One of outsideShare rows may be listed, fewestOutside at
 	// least. Not measured separately.
 	outsideBytes, outsideShare, fewestOutside = 16, 256, 256

@@ -140,7 +140,7 @@ func (l *fusedLaunch) chooseWindows(call *op.Call, g *grouping, t *tiling) (w *w
 		return nil, err
 	}
 	w.states = slices[0]
-	arguments := new(kernels.Words)
+	arguments := kernelset.NewWords(fusedWords)
 	if err = l.samples.generator.Arguments(arguments, l.program, l.inputs); err != nil {
 		return w, err
 	}
@@ -166,27 +166,39 @@ func (l *fusedLaunch) chooseWindows(call *op.Call, g *grouping, t *tiling) (w *w
 	return w, t.launchKernel(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(min(g.rows, valueSamples)), int64(t.slots), t.argument())
 }
 
-// foldWindows adds the windows to the states. It waits, and returns the numbers of the sums of which the windows overflow.
-func (w *windowed) foldWindows(call *op.Call, g *grouping) (overflowed []int, err error) {
+// foldWindows adds the windows to the states. It waits, and returns the numbers of the sums of which the windows overflow,
+// and the number of groups with rows if a reader counts these; counting is its number, or negative.
+func (w *windowed) foldWindows(call *op.Call, g *grouping, counting int) (overflowed []int, present int64, err error) {
 	t := w.tiling
+	var counter memory.Slice[uint8]
+	if counting >= 0 {
+		if counter, err = w.states.Slice(presentByte, presentByte+4); err != nil {
+			return nil, 0, err
+		}
+	}
 	blocks := min((t.slots-1)/foldThreads+1, foldBlocks*max(1, call.Stream.Device().Info().Multiprocessors))
-	if err := t.launchKernel(call, "tiles", "settle_sums", blocks, foldThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
-		return nil, err
+	if err := t.launchKernel(call, "tiles", "settle_sums", blocks, foldThreads, 0, g.keys.DeviceRows(), int64(t.slots), counter, uint32(max(counting, 0)), t.argument()); err != nil {
+		return nil, 0, err
 	}
 	words, err := memory.Reinterpret[uint32](w.states)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	states := make([]uint32, words.Len())
+	var few [4 * windowBytes / 4]uint32
+	states := few[:]
+	if words.Len() > len(few) {
+		states = make([]uint32, words.Len())
+	}
+	states = states[:words.Len()]
 	if err := words.Download(call.Context(), call.Stream, states); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for i, number := range w.numbers {
 		if states[(windowBytes*i+overflowedByte)/4] != 0 {
 			overflowed = append(overflowed, number)
 		}
 	}
-	return overflowed, nil
+	return overflowed, int64(states[presentByte/4]), nil
 }
 
 // samplesOf returns the kernel of a launch's samples, or nil without sums of floats.

@@ -3,6 +3,7 @@
 package join
 
 import (
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -55,7 +56,20 @@ type itemsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *itemsLayout) asArgument() any {
-	return kernels.Struct(s.items, s.rows, s.count, s.low)
+	w := kernelset.NewWords(itemsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// itemsLayoutWords is the number of words of the struct.
+const itemsLayoutWords = 4
+
+// addTo adds the struct to words.
+func (s *itemsLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.items)
+	kernelset.AddSlice(w, s.rows)
+	w.Add(uint64(s.count))
+	w.Add(uint64(s.low))
 }
 
 // mergeLayout is struct mergeArgument of asof_merge.go. The right items are sorted by their words.
@@ -169,5 +183,18 @@ type keysLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *keysLayout) asArgument() any {
-	return kernels.Struct(s.words, s.valid, s.bit, s.rows)
+	w := kernelset.NewWords(keysLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// keysLayoutWords is the number of words of the struct.
+const keysLayoutWords = 4
+
+// addTo adds the struct to words.
+func (s *keysLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.words)
+	kernelset.AddSlice(w, s.valid)
+	w.Add(uint64(s.bit))
+	w.Add(uint64(s.rows))
 }

@@ -73,6 +73,21 @@ func FilterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, 
 	})
 }
 
+// FilterMaskCounted is [FilterMask] if the host knows the number of the rows for which the mask is true. The result
+// has memory for these only, and its number of rows is known without a wait. With another number its contents are
+// undefined.
+func FilterMaskCounted(ctx context.Context, table *buffer.Buffer, mask *column.Column, rows int64, options ...kernels.Options) (*buffer.Buffer, error) {
+	return operation("filter by mask", options, func(only kernels.Options) (*buffer.Buffer, error) {
+		if err := checkMask(table, mask); err != nil {
+			return nil, err
+		}
+		if rows < 0 || rows > table.Capacity() {
+			return nil, fmt.Errorf("%d rows of a table with a capacity of %d: %w", rows, table.Capacity(), buffer.ErrRows)
+		}
+		return (&Matches{table: table, mask: mask, rows: rows}).copy(ctx, nil, only)
+	})
+}
+
 // FilterColumn is [FilterMask] for one column. The result is a table, because its row
 // count may be on the device. Its column is called "values".
 func FilterColumn(ctx context.Context, values, mask *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
@@ -94,18 +109,26 @@ func filterColumn(ctx context.Context, values, mask *column.Column, options kern
 	return filterMask(ctx, table, mask, options)
 }
 
-func filterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, options kernels.Options) (*buffer.Buffer, error) {
+// checkMask checks the type and the length of a mask.
+func checkMask(table *buffer.Buffer, mask *column.Column) error {
 	if err := table.Check(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := mask.Check(); err != nil {
-		return nil, fmt.Errorf("the mask: %w", err)
+		return fmt.Errorf("the mask: %w", err)
 	}
 	if !isBool(mask.Type()) {
-		return nil, fmt.Errorf("the mask is %v, it has to be bool: %w", mask.Type(), column.ErrInvalid)
+		return fmt.Errorf("the mask is %v, it has to be bool: %w", mask.Type(), column.ErrInvalid)
 	}
 	if int64(mask.Len()) != table.Capacity() {
-		return nil, fmt.Errorf("the mask has %d elements, the table a capacity of %d rows: %w", mask.Len(), table.Capacity(), buffer.ErrRows)
+		return fmt.Errorf("the mask has %d elements, the table a capacity of %d rows: %w", mask.Len(), table.Capacity(), buffer.ErrRows)
+	}
+	return nil
+}
+
+func filterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, options kernels.Options) (*buffer.Buffer, error) {
+	if err := checkMask(table, mask); err != nil {
+		return nil, err
 	}
 	if options.Estimate == nil { // an estimate does not wait
 		if err := checkMaskRows(ctx, table, mask); err != nil {

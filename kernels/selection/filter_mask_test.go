@@ -3,6 +3,7 @@ package selection_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -15,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
@@ -243,4 +245,48 @@ func filterTwice(t *testing.T, mgr *memory.Manager, seed uint64, n int) {
 	for i := range types {
 		requireRows(t, record.Column(i), values[i], rows)
 	}
+}
+
+// TestFilterMaskCounted compares a filter by a mask whose true rows are counted with the same filter without a count.
+func TestFilterMaskCounted(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for _, n := range []int{0, 1, 1000, 40_000} {
+			b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
+				{Name: "a", Type: arrow.PrimitiveTypes.Int64}, {Name: "b", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "mask", Type: arrow.FixedWidthTypes.Boolean},
+			}, nil))
+			defer b.Release()
+			kept := int64(0)
+			for i := range n {
+				b.Field(0).(*array.Int64Builder).Append(int64(i))
+				if i%7 == 0 {
+					b.Field(1).AppendNull()
+				} else {
+					b.Field(1).(*array.StringBuilder).Append(strconv.Itoa(i))
+				}
+				b.Field(2).(*array.BooleanBuilder).Append(i%3 == 1)
+				if i%3 == 1 {
+					kept++
+				}
+			}
+			record := b.NewRecord()
+			defer record.Release()
+			table, err := buffer.FromRecord(mgr, record)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, table.Release()) }()
+			mask := table.Column(2)
+			plain, err := selection.FilterMask(t.Context(), table, mask)
+			require.NoError(t, err)
+			counted, err := selection.FilterMaskCounted(t.Context(), table, mask, kept)
+			require.NoError(t, err)
+			rows, known := counted.HostRows()
+			require.True(t, known)
+			require.Equal(t, kept, rows)
+			require.True(t, array.RecordEqual(columntest.Fetch(t, plain), columntest.Fetch(t, counted)), "%d rows", n)
+			for _, wrong := range []int64{-1, int64(n) + 1} {
+				_, err = selection.FilterMaskCounted(t.Context(), table, mask, wrong)
+				require.ErrorIs(t, err, buffer.ErrRows)
+			}
+		}
+	})
 }

@@ -3,6 +3,7 @@ package selection
 import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
@@ -57,7 +58,7 @@ func (g *gatherer) takeRest() error {
 			each = rowsEach / 2
 		}
 	}
-	argument := new(kernels.Words)
+	argument := kernelset.NewWords(len(jobs) * takenLayoutWords)
 	columns.addTo(argument)
 	f, err := g.call.Kernel(&perKernel, takeFile, "take_together")
 	if err != nil {

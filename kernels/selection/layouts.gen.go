@@ -21,6 +21,9 @@ type takenLayout struct {
 	width    uint64 // 1, 2, 4, 8 or 16 bytes
 }
 
+// takenLayoutWords is the number of words of the struct.
+const takenLayoutWords = 6
+
 // addTo adds the struct to words.
 func (s *takenLayout) addTo(w *kernels.Words) {
 	kernelset.AddSlice(w, s.out)
@@ -36,9 +39,16 @@ type togetherLayout struct {
 	column [mostTogether]takenLayout
 }
 
+// togetherLayoutWords is the number of words of the struct.
+const togetherLayoutWords = mostTogether * takenLayoutWords
+
 // addTo adds the struct to words.
 func (s *togetherLayout) addTo(w *kernels.Words) {
 	for i := range s.column {
+		if s.column[i] == (takenLayout{}) {
+			w.AddZeros(takenLayoutWords)
+			continue
+		}
 		s.column[i].addTo(w)
 	}
 }

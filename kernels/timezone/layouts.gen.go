@@ -3,6 +3,7 @@
 package timezone
 
 import (
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
@@ -46,5 +47,16 @@ type partLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *partLayout) asArgument() any {
-	return kernels.Struct(s.divide, s.modulo, s.modulus, s.kind)
+	w := kernelset.NewWords(partLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// partLayoutWords is the number of words of the struct.
+const partLayoutWords = 2
+
+// addTo adds the struct to words.
+func (s *partLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.divide) | uint64(s.modulo)<<32)
+	w.Add(uint64(s.modulus) | uint64(s.kind)<<32)
 }

@@ -3,6 +3,7 @@
 package window
 
 import (
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -17,11 +18,19 @@ type wordSumsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *wordSumsLayout) asArgument() any {
-	fields := make([]any, 0, 0+len(s.sum))
+	w := kernelset.NewWords(wordSumsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// wordSumsLayoutWords is the number of words of the struct.
+const wordSumsLayoutWords = decimalWords
+
+// addTo adds the struct to words.
+func (s *wordSumsLayout) addTo(w *kernels.Words) {
 	for i := range s.sum {
-		fields = append(fields, s.sum[i])
+		kernelset.AddSlice(w, s.sum[i])
 	}
-	return kernels.Struct(fields...)
 }
 
 // placesLayout are the places of rows.
@@ -44,7 +53,18 @@ type foundLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *foundLayout) asArgument() any {
-	return kernels.Struct(s.bits, s.tiles)
+	w := kernelset.NewWords(foundLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// foundLayoutWords is the number of words of the struct.
+const foundLayoutWords = 2
+
+// addTo adds the struct to words.
+func (s *foundLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.bits)
+	kernelset.AddSlice(w, s.tiles)
 }
 
 // headKeyLayout is a column of numbers with its direction.
@@ -58,11 +78,20 @@ type headKeyLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *headKeyLayout) asArgument() any {
-	return kernels.Struct(s.column.asArgument(), s.format, s.descending, s.nullsFirst, s.unused)
+	w := kernelset.NewWords(headKeyLayoutWords)
+	s.addTo(w)
+	return w
 }
 
-// zeroHeadKeyLayout stands for unused elements of arrays, which are the most.
-var zeroHeadKeyLayout = new(headKeyLayout).asArgument()
+// headKeyLayoutWords is the number of words of the struct.
+const headKeyLayoutWords = 2 + valuesLayoutWords
+
+// addTo adds the struct to words.
+func (s *headKeyLayout) addTo(w *kernels.Words) {
+	s.column.addTo(w)
+	w.Add(uint64(s.format) | uint64(s.descending)<<32)
+	w.Add(uint64(s.nullsFirst) | uint64(s.unused)<<32)
+}
 
 // mostHeadKeys is the number of keys that a kernel compares without encoding them.
 const mostHeadKeys = 4
@@ -76,16 +105,30 @@ type headKeysLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *headKeysLayout) asArgument() any {
-	fields := make([]any, 0, 2+len(s.key))
+	n := 1
+	for i := range s.key {
+		if s.key[i] != (headKeyLayout{}) {
+			n += headKeyLayoutWords
+		}
+	}
+	w := kernelset.NewWords(n)
+	s.addTo(w)
+	return w
+}
+
+// headKeysLayoutWords is the number of words of the struct.
+const headKeysLayoutWords = 1 + mostHeadKeys*headKeyLayoutWords
+
+// addTo adds the struct to words.
+func (s *headKeysLayout) addTo(w *kernels.Words) {
 	for i := range s.key {
 		if s.key[i] == (headKeyLayout{}) {
-			fields = append(fields, zeroHeadKeyLayout)
+			w.AddZeros(headKeyLayoutWords)
 			continue
 		}
-		fields = append(fields, s.key[i].asArgument())
+		s.key[i].addTo(w)
 	}
-	fields = append(fields, s.partitions, s.count)
-	return kernels.Struct(fields...)
+	w.Add(uint64(s.partitions) | uint64(s.count)<<32)
 }
 
 // headsLayout are all words of a table, or null for one run.
@@ -95,7 +138,17 @@ type headsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *headsLayout) asArgument() any {
-	return kernels.Struct(s.words)
+	w := kernelset.NewWords(headsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// headsLayoutWords is the number of words of the struct.
+const headsLayoutWords = 1
+
+// addTo adds the struct to words.
+func (s *headsLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.words)
 }
 
 // rangesLayout is the order key of frames of values: low ≤ key − key of the row ≤ high, or the
@@ -115,7 +168,24 @@ type rangesLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *rangesLayout) asArgument() any {
-	return kernels.Struct(s.key.asArgument(), s.lows.asArgument(), s.highs.asArgument(), s.low, s.high, s.format, s.unbounded, s.descending, s.nullsFirst, s.behind)
+	w := kernelset.NewWords(rangesLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// rangesLayoutWords is the number of words of the struct.
+const rangesLayoutWords = 5 + valuesLayoutWords + valuesLayoutWords + valuesLayoutWords
+
+// addTo adds the struct to words.
+func (s *rangesLayout) addTo(w *kernels.Words) {
+	s.key.addTo(w)
+	s.lows.addTo(w)
+	s.highs.addTo(w)
+	w.Add(uint64(s.low))
+	w.Add(uint64(s.high))
+	w.Add(uint64(s.format) | uint64(s.unbounded)<<32)
+	w.Add(uint64(s.descending) | uint64(s.nullsFirst)<<32)
+	w.Add(uint64(s.behind))
 }
 
 // rowsLayout are the rows of a table in order.
@@ -190,7 +260,19 @@ type foldingLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *foldingLayout) asArgument() any {
-	return kernels.Struct(s.decay, s.fold, s.format, s.flip, s.unused)
+	w := kernelset.NewWords(foldingLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// foldingLayoutWords is the number of words of the struct.
+const foldingLayoutWords = 3
+
+// addTo adds the struct to words.
+func (s *foldingLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.decay))
+	w.Add(uint64(s.fold) | uint64(s.format)<<32)
+	w.Add(uint64(s.flip) | uint64(s.unused)<<32)
 }
 
 // valuesLayout is a column.
@@ -202,7 +284,19 @@ type valuesLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *valuesLayout) asArgument() any {
-	return kernels.Struct(s.values, s.valid, s.bit)
+	w := kernelset.NewWords(valuesLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// valuesLayoutWords is the number of words of the struct.
+const valuesLayoutWords = 3
+
+// addTo adds the struct to words.
+func (s *valuesLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.values)
+	kernelset.AddSlice(w, s.valid)
+	w.Add(uint64(s.bit))
 }
 
 // writingLayout is how a state becomes a value of a row.
@@ -218,5 +312,19 @@ type writingLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *writingLayout) asArgument() any {
-	return kernels.Struct(s.values, s.valid, s.least, s.result, s.freedom, s.bytes, s.unused)
+	w := kernelset.NewWords(writingLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// writingLayoutWords is the number of words of the struct.
+const writingLayoutWords = 5
+
+// addTo adds the struct to words.
+func (s *writingLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.values)
+	kernelset.AddSlice(w, s.valid)
+	w.Add(uint64(s.least))
+	w.Add(uint64(s.result) | uint64(s.freedom)<<32)
+	w.Add(uint64(s.bytes) | uint64(s.unused)<<32)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 )
 
 // projection selects columns of records. Its schema has no views if the records may have some.
@@ -30,7 +31,7 @@ func project(schema *arrow.Schema, columns []string) (projection, error) {
 		fields[i], places[i] = schema.Field(indices[0]), indices[0]
 	}
 	metadata := schema.Metadata()
-	return projection{schema: arrow.NewSchema(fields, &metadata), places: places}, nil
+	return projection{schema: layout.SchemaWith(fields, &metadata, schema.Endianness()), places: places}, nil
 }
 
 // record returns the selected columns of a record, which the caller releases.

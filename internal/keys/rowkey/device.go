@@ -228,7 +228,7 @@ func (d *Device) encode(segment, word int, rows DeviceRows, wide bool, with item
 		if count == 0 {
 			return nil
 		}
-		list := new(kernels.Words)
+		list := kernelset.NewWords(int(count) * pieceLayoutWords)
 		pieces.addTo(list)
 		arguments := []any{words, rows.argument(), ones(s.WordLength(word)), add, uint32(with.shift), count, list}
 		if with.width > 0 {
@@ -278,7 +278,7 @@ func (l *deviceLeaf) fixed() fixedLayout {
 
 // fixedWords is fixed as an argument.
 func (l *deviceLeaf) fixedWords() *kernels.Words {
-	w, f := new(kernels.Words), l.fixed()
+	w, f := kernelset.NewWords(fixedLayoutWords), l.fixed()
 	f.addTo(w)
 	return w
 }
@@ -296,7 +296,7 @@ func (l *deviceLeaf) piece(p *Piece, left int) pieceLayout {
 
 // texts is textsLayout as an argument.
 func (l *deviceLeaf) texts() *kernels.Words {
-	w, t := new(kernels.Words), l.textsLayout()
+	w, t := kernelset.NewWords(textsLayoutWords), l.textsLayout()
 	t.addTo(w)
 	return w
 }

@@ -2,7 +2,7 @@ package rowkey
 
 import (
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -155,7 +155,7 @@ func (d *Device) Decode(words, nullCount memory.Slice[uint8], rows DeviceRows, v
 		storage = 2
 	}
 	l := decodedLayout{storage: storage, width: width, nulls: nulls, length: uint64(value.Bits), subtract: value.Subtract, flip: value.Flip}
-	to := new(kernels.Words)
+	to := kernelset.NewWords(decodedLayoutWords)
 	l.addTo(to)
 	return d.launch(decodeNames[segment.Width()/8], rows.Rows, values, valid, words, nullCount, rows.Counted, int64(rows.Rows), to)
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
-	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -109,9 +109,17 @@ func (d *Device) SortFew(few Few) error {
 		return err
 	}
 	threads := min(max(1<<bits.Len(uint(max(few.Rows.Rows-1, 0)))/2, 32), fewRows/2)
-	argument := new(kernels.Words)
+	argument := kernelset.NewWords(l.used())
 	l.addTo(argument)
 	return f.Launch(d.call.Stream, device.Dim3{X: 1}, device.Dim3{X: uint32(threads)}, 0, few.Order, few.Rows.argument(), few.Runs, few.Slots, few.Words, argument)
+}
+
+// used is the number of words up to the last piece or tail.
+func (l *fewLayout) used() int {
+	if l.tails > 0 {
+		return fewLayoutWords
+	}
+	return int(l.pieces)*fewPieceLayoutWords + 3
 }
 
 // addFew adds a word of a segment.

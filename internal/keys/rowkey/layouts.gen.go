@@ -24,6 +24,9 @@ type fewPieceLayout struct {
 	mask  uint64 // the number of the word
 }
 
+// fewPieceLayoutWords is the number of words of the struct.
+const fewPieceLayoutWords = 2 + pieceLayoutWords
+
 // addTo adds the struct to words.
 func (s *fewPieceLayout) addTo(w *kernels.Words) {
 	s.piece.addTo(w)
@@ -42,6 +45,9 @@ type fewTailLayout struct {
 	prefix uint64 // 1 if the words have the prefix
 	left   int64  // the shift of the prefix into its word
 }
+
+// fewTailLayoutWords is the number of words of the struct.
+const fewTailLayoutWords = 7 + textsLayoutWords
 
 // addTo adds the struct to words.
 func (s *fewTailLayout) addTo(w *kernels.Words) {
@@ -64,15 +70,26 @@ type fewLayout struct {
 	tail   [mostFewTails]fewTailLayout
 }
 
+// fewLayoutWords is the number of words of the struct.
+const fewLayoutWords = 3 + mostFewPieces*fewPieceLayoutWords + mostFewTails*fewTailLayoutWords
+
 // addTo adds the struct to words.
 func (s *fewLayout) addTo(w *kernels.Words) {
 	w.Add(uint64(s.words))
 	w.Add(uint64(s.pieces))
 	w.Add(uint64(s.tails))
 	for i := range s.piece {
+		if s.piece[i] == (fewPieceLayout{}) {
+			w.AddZeros(fewPieceLayoutWords)
+			continue
+		}
 		s.piece[i].addTo(w)
 	}
 	for i := range s.tail {
+		if s.tail[i] == (fewTailLayout{}) {
+			w.AddZeros(fewTailLayoutWords)
+			continue
+		}
 		s.tail[i].addTo(w)
 	}
 }
@@ -114,6 +131,9 @@ type fixedLayout struct {
 	width     uint64
 }
 
+// fixedLayoutWords is the number of words of the struct.
+const fixedLayoutWords = 7
+
 // addTo adds the struct to words.
 func (s *fixedLayout) addTo(w *kernels.Words) {
 	kernelset.AddSlice(w, s.values)
@@ -136,6 +156,9 @@ type pieceLayout struct {
 	flip     uint64
 	nan      uint64
 }
+
+// pieceLayoutWords is the number of words of the struct.
+const pieceLayoutWords = 7 + fixedLayoutWords
 
 // addTo adds the struct to words.
 func (s *pieceLayout) addTo(w *kernels.Words) {
@@ -169,6 +192,9 @@ type textsLayout struct {
 	viewData  [mostViews]memory.Slice[uint8]
 	viewLimit [mostViews]uint64
 }
+
+// textsLayoutWords is the number of words of the struct.
+const textsLayoutWords = 12 + mostViews + mostViews
 
 // addTo adds the struct to words.
 func (s *textsLayout) addTo(w *kernels.Words) {
@@ -213,9 +239,16 @@ type piecesLayout struct {
 	piece [mostPieces]pieceLayout
 }
 
+// piecesLayoutWords is the number of words of the struct.
+const piecesLayoutWords = mostPieces * pieceLayoutWords
+
 // addTo adds the struct to words.
 func (s *piecesLayout) addTo(w *kernels.Words) {
 	for i := range s.piece {
+		if s.piece[i] == (pieceLayout{}) {
+			w.AddZeros(pieceLayoutWords)
+			continue
+		}
 		s.piece[i].addTo(w)
 	}
 }
@@ -229,6 +262,9 @@ type decodedLayout struct {
 	subtract uint64
 	flip     uint64
 }
+
+// decodedLayoutWords is the number of words of the struct.
+const decodedLayoutWords = 6
 
 // addTo adds the struct to words.
 func (s *decodedLayout) addTo(w *kernels.Words) {
@@ -254,6 +290,9 @@ type unpackedLayout struct {
 	nan      uint64
 	rowBits  uint64 // of the row number in the low bits of a word
 }
+
+// unpackedLayoutWords is the number of words of the struct.
+const unpackedLayoutWords = 11
 
 // addTo adds the struct to words.
 func (s *unpackedLayout) addTo(w *kernels.Words) {

@@ -209,7 +209,7 @@ func (g *grouping) aggregateTable(ctx context.Context, table *buffer.Buffer) (*b
 // filtered returns the rows of a table that meet the condition, if the budget permits no room for all rows but for a
 // copy of those, or nil: then they are filtered while they are grouped.
 func (g *grouping) filtered(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-	where, rowBytes := g.plan.Options().Where, float64(plan.NewAnalysis().RowBytes(g.plan.Inputs()[0]))
+	where, rowBytes := g.plan.Options().Where, float64(plan.RowBytesOf(g.plan.Inputs()[0].Schema()))
 	if where.IsZero() || g.fits(uint64(rowBytes*float64(table.Capacity()))) {
 		return nil, nil
 	}

@@ -104,12 +104,18 @@ func (e *Error) Unwrap() error { return e.Err }
 // Open returns a reader of the result of a plan. The caller closes it, and releases the
 // tables that it returns. Only the device may know their row counts.
 func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, error) {
-	o := opener{settings: settings, analysis: plan.NewAnalysis(), parents: plan.Parents(n), shared: map[plan.Node]*shared{}, bounds: map[*plan.KeyBounds]*keyBounds{}, readahead: source.NewReadahead(settings.Manager)}
+	o := opener{settings: settings, analysis: plan.NewAnalysis(), shared: map[plan.Node]*shared{}, bounds: map[*plan.KeyBounds]*keyBounds{}, readahead: source.NewReadahead(settings.Manager)}
+	chain := plan.IsChain(n)
+	if !chain {
+		o.parents = plan.Parents(n)
+	}
 	if settings.Whole {
 		o.whole, o.settings.Whole = n, false
 	}
-	if err := o.checkReaders(n); err != nil {
-		return nil, err
+	if !chain { // a chain has one reader of each node
+		if err := o.checkReaders(n); err != nil {
+			return nil, err
+		}
 	}
 	return o.open(ctx, n)
 }
@@ -120,9 +126,10 @@ type opener struct {
 	settings Settings
 	worker   *worker
 	analysis *plan.Analysis
-	parents  map[plan.Node]int
-	shared   map[plan.Node]*shared
-	bounds   map[*plan.KeyBounds]*keyBounds
+	// parents are the numbers of readers of the nodes, nil if each has one.
+	parents map[plan.Node]int
+	shared  map[plan.Node]*shared
+	bounds  map[*plan.KeyBounds]*keyBounds
 	// readahead is that of all scans of the plan on the first device.
 	readahead *source.Readahead
 	// later, if it is not nil, gets the scans that begin when a union comes near them.
@@ -161,6 +168,14 @@ func (o *opener) isWorthKeeping(n plan.Node) bool {
 	return size.Rows >= 0 && uint64(size.Bytes()) <= o.settings.Manager.Budget()/roomShare
 }
 
+// readers are a stage and the readers around that of its node, in one piece of memory.
+type readers struct {
+	stage         stage
+	fitting       fitting
+	working       working
+	interruptible interruptible
+}
+
 func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, error) {
 	kind := operationOf(n)
 	defer func(outer bool) { o.ends = outer }(o.ends)
@@ -173,33 +188,37 @@ func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, err
 	if err != nil {
 		return nil, err
 	}
-	base := stage{node: n, settings: o.settings, inputs: inputs, bounds: o.bounds, readahead: o.readahead, worker: o.worker}
-	reader, err := kind.open(ctx, o, &base, n)
+	opened := &readers{stage: stage{node: n, settings: o.settings, inputs: inputs, bounds: o.bounds, readahead: o.readahead, worker: o.worker}}
+	base := &opened.stage
+	reader, err := kind.open(ctx, o, base, n)
 	if err != nil {
 		return nil, errors.Join(base.failed(err), base.Close())
 	}
 	if !plan.HasStates(n) {
-		reader = &fitting{Reader: reader, stage: &base, schema: n.Schema(), whole: n == o.whole}
+		opened.fitting = fitting{Reader: reader, stage: base, schema: n.Schema(), whole: n == o.whole}
+		reader = &opened.fitting
 	}
 	if o.settings.Working != nil {
-		reader = &working{reader, n, o.settings.Working}
+		opened.working = working{reader, n, o.settings.Working}
+		reader = &opened.working
 	}
-	reader = interruptible{reader, &base}
+	opened.interruptible = interruptible{reader, base}
+	reader = &opened.interruptible
 	if o.settings.Profile != nil {
 		reader = o.settings.Profile.measure(n, reader, &o.settings)
 	}
 	return reader, nil
 }
 
-func (o *opener) openAll(ctx context.Context, nodes []plan.Node) (readers []buffer.Reader, err error) {
+func (o *opener) openAll(ctx context.Context, nodes []plan.Node) (list []buffer.Reader, err error) {
 	for _, n := range nodes {
 		reader, err := o.open(ctx, n)
 		if err != nil {
-			return nil, errors.Join(err, release.CloseAll(readers))
+			return nil, errors.Join(err, release.CloseAll(list))
 		}
-		readers = append(readers, reader)
+		list = append(list, reader)
 	}
-	return readers, nil
+	return list, nil
 }
 
 // stage is the common part of the readers of nodes.

@@ -30,7 +30,7 @@ type filtering struct {
 }
 
 func newFiltering(s *stage, n *plan.Filter) *filtering {
-	f := &filtering{plan: n, rowBytes: float64(plan.NewAnalysis().RowBytes(n))}
+	f := &filtering{plan: n, rowBytes: float64(plan.RowBytesOf(n.Schema()))}
 	f.mapping = mapping{stage: s, apply: f.filter, grown: f.kept, share: keptShare}
 	return f
 }

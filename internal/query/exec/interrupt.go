@@ -17,7 +17,7 @@ type interruptible struct {
 }
 
 // Next implements buffer.Reader.
-func (r interruptible) Next(ctx context.Context) (*buffer.Buffer, error) {
+func (r *interruptible) Next(ctx context.Context) (*buffer.Buffer, error) {
 	if err := cancel.Error(ctx); err != nil {
 		return nil, r.stage.failed(err)
 	}

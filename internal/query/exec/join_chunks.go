@@ -364,7 +364,7 @@ func (c *chunked) tables(ctx context.Context, p pair, kind join.Kind) (*buffer.B
 	options := c.joinOptions()
 	options.Kind = kind
 	if kind == join.Inner || kind == join.Cross {
-		rowBytes := uint64(max(plan.NewAnalysis().RowBytes(c.plan), 1))
+		rowBytes := uint64(max(plan.RowBytesOf(c.plan.Schema()), 1))
 		options.MaxRows = max(int64(c.settings.Manager.Budget()/chunkShare/rowBytes), leastRows)
 	}
 	joined, err := join.Tables(ctx, p.left, p.right, c.plan.On(), options)

@@ -72,7 +72,7 @@ func unwrapped(r buffer.Reader) buffer.Reader {
 		switch outer := r.(type) {
 		case *fitting:
 			r = outer.Reader
-		case interruptible:
+		case *interruptible:
 			r = outer.Reader
 		case *working:
 			r = outer.Reader

@@ -19,13 +19,19 @@ type Progress struct {
 // NewProgress returns the progress of a plan. It calls report after each table of a scan.
 func NewProgress(n plan.Node, report func(rows, total int64)) *Progress {
 	p := &Progress{report: report}
-	seen, analysis := map[plan.Node]bool{}, plan.NewAnalysis()
+	var seen map[plan.Node]bool
+	if !plan.IsChain(n) {
+		seen = map[plan.Node]bool{}
+	}
+	analysis := plan.NewAnalysis()
 	var visit func(plan.Node)
 	visit = func(n plan.Node) {
 		if seen[n] {
 			return
 		}
-		seen[n] = true
+		if seen != nil {
+			seen[n] = true
+		}
 		switch n := n.(type) {
 		case *plan.Scan:
 			if size := analysis.SizeOf(n); size.Rows < 0 {

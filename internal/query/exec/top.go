@@ -64,11 +64,11 @@ func (t *top) next(ctx context.Context) (*buffer.Buffer, error) {
 
 // sorts reports whether all rows are to be sorted.
 func (t *top) sorts() bool {
-	rows := plan.EstimateOf(t.plan.Input()).Rows
+	s := sizes{plan.NewAnalysis()}
+	rows := s.SizeOf(t.plan.Input()).Rows
 	if rows >= sortedFrom && t.plan.Limit() >= rows/sortedShare {
 		return true
 	}
-	s := sizes{plan.NewAnalysis()}
 	need := s.topBytes(t.plan)
 	return need > s.sortBytes(t.plan) && need > t.settings.Manager.Budget()/sortedShare
 }

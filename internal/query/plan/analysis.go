@@ -18,7 +18,7 @@ type Analysis struct {
 
 // NewAnalysis returns an analysis without answers.
 func NewAnalysis() *Analysis {
-	return &Analysis{rows: map[Node]Size{}, rowBytes: map[*arrow.Schema]int64{}, holds: map[Node]bool{}}
+	return new(Analysis)
 }
 
 // SizeOf returns the size of a node's result.
@@ -33,10 +33,19 @@ func (a *Analysis) RowBytes(n Node) int64 {
 	schema := n.Schema()
 	bytes, known := a.rowBytes[schema]
 	if !known {
-		for _, f := range schema.Fields() {
-			bytes += rowBytes(f.Type)
+		bytes = RowBytesOf(schema)
+		if a.rowBytes == nil {
+			a.rowBytes = map[*arrow.Schema]int64{}
 		}
 		a.rowBytes[schema] = bytes
+	}
+	return bytes
+}
+
+// RowBytesOf returns the RowBytes of the size of tables of a schema.
+func RowBytesOf(schema *arrow.Schema) (bytes int64) {
+	for i := range schema.NumFields() {
+		bytes += rowBytes(schema.Field(i).Type)
 	}
 	return bytes
 }
@@ -46,6 +55,9 @@ func (a *Analysis) rowsOf(n Node) Size {
 	size, known := a.rows[n]
 	if !known {
 		size = a.estimate(n)
+		if a.rows == nil {
+			a.rows = map[Node]Size{}
+		}
 		a.rows[n] = size
 	}
 	return size
@@ -60,6 +72,9 @@ func (a *Analysis) HoldsRows(n Node) bool {
 		holds = n.holdsRows()
 		if _, keeps := n.(*Cache); !holds && !keeps { // a cache keeps the rows itself
 			holds = slices.ContainsFunc(n.Inputs(), a.HoldsRows)
+		}
+		if a.holds == nil {
+			a.holds = map[Node]bool{}
 		}
 		a.holds[n] = holds
 	}

@@ -28,15 +28,18 @@ type Node interface {
 type single struct {
 	cautious
 	input  Node
+	inputs [1]Node // input
 	schema *arrow.Schema
 }
 
 // singleOf returns the common part of an operation on an input.
-func singleOf(input Node, schema *arrow.Schema) single { return single{input: input, schema: schema} }
+func singleOf(input Node, schema *arrow.Schema) single {
+	return single{input: input, inputs: [1]Node{input}, schema: schema}
+}
 
 func (s *single) Schema() *arrow.Schema { return s.schema }
 
-func (s *single) Inputs() []Node { return []Node{s.input} }
+func (s *single) Inputs() []Node { return s.inputs[:] }
 
 // Input returns the only input.
 func (s *single) Input() Node { return s.input }
@@ -72,6 +75,13 @@ func checkNames(schema *arrow.Schema) error {
 // Walk calls visit for a node and everything below it, each once, inputs after the first node that
 // reads them.
 func Walk(n Node, visit func(Node)) {
+	if IsChain(n) {
+		for n != nil {
+			visit(n)
+			n = below(n)
+		}
+		return
+	}
 	seen := map[Node]bool{}
 	var walk func(Node)
 	walk = func(n Node) {
@@ -85,6 +95,22 @@ func Walk(n Node, visit func(Node)) {
 		}
 	}
 	walk(n)
+}
+
+// IsChain reports whether each node of a plan has one input at most. Then each is read once.
+func IsChain(n Node) bool {
+	for len(n.Inputs()) == 1 {
+		n = below(n)
+	}
+	return len(n.Inputs()) == 0
+}
+
+// below returns the only input of a node, or nil without inputs.
+func below(n Node) Node {
+	if inputs := n.Inputs(); len(inputs) > 0 {
+		return inputs[0]
+	}
+	return nil
 }
 
 // Scans yields the scans of a plan, each once.

@@ -56,6 +56,13 @@ func parents(root Node) map[Node]int {
 // inputsFirst returns the nodes of a plan, each once, after its inputs.
 func inputsFirst(root Node) []Node {
 	var list []Node
+	if IsChain(root) {
+		for n := root; n != nil; n = below(n) {
+			list = append(list, n)
+		}
+		slices.Reverse(list)
+		return list
+	}
 	seen := map[Node]bool{}
 	var visit func(Node)
 	visit = func(n Node) {

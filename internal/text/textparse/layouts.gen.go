@@ -3,6 +3,7 @@
 package textparse
 
 import (
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -15,7 +16,17 @@ type powersLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *powersLayout) asArgument() any {
-	return kernels.Struct(s.words)
+	w := kernelset.NewWords(powersLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// powersLayoutWords is the number of words of the struct.
+const powersLayoutWords = 1
+
+// addTo adds the struct to words.
+func (s *powersLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.words)
 }
 
 // stringsLayout is a column of strings.

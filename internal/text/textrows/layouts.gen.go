@@ -3,6 +3,7 @@
 package textrows
 
 import (
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -32,7 +33,20 @@ type literalsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *literalsLayout) asArgument() any {
-	return kernels.Struct(s.old, s.oldLength, s.with, s.withLength)
+	w := kernelset.NewWords(literalsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// literalsLayoutWords is the number of words of the struct.
+const literalsLayoutWords = 4
+
+// addTo adds the struct to words.
+func (s *literalsLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.old))
+	w.Add(uint64(s.oldLength))
+	w.Add(uint64(s.with))
+	w.Add(uint64(s.withLength))
 }
 
 // partsLayout describes a Text in memory.
@@ -43,7 +57,17 @@ type partsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *partsLayout) asArgument() any {
-	return kernels.Struct(s.parts, s.sources)
+	w := kernelset.NewWords(partsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// partsLayoutWords is the number of words of the struct.
+const partsLayoutWords = 1
+
+// addTo adds the struct to words.
+func (s *partsLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.parts) | uint64(s.sources)<<32)
 }
 
 // wholeLayout is a column of strings without the nulls.
@@ -69,7 +93,20 @@ type literalLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *literalLayout) asArgument() any {
-	return kernels.Struct(s.word, s.length)
+	w := kernelset.NewWords(literalLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// literalLayoutWords is the number of words of the struct.
+const literalLayoutWords = 1 + 4
+
+// addTo adds the struct to words.
+func (s *literalLayout) addTo(w *kernels.Words) {
+	for i := range s.word {
+		w.Add(uint64(s.word[i]))
+	}
+	w.Add(uint64(s.length))
 }
 
 // hitsLayout is the result of the kernels above.
@@ -81,5 +118,17 @@ type hitsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *hitsLayout) asArgument() any {
-	return kernels.Struct(s.sums, s.groups, s.bits)
+	w := kernelset.NewWords(hitsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// hitsLayoutWords is the number of words of the struct.
+const hitsLayoutWords = 3
+
+// addTo adds the struct to words.
+func (s *hitsLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.sums)
+	kernelset.AddSlice(w, s.groups)
+	kernelset.AddSlice(w, s.bits)
 }

@@ -145,10 +145,23 @@ choose_windows(const i64 *rows, i64 capacity, i64 groups, const TileBatch batch)
     *r.window = w;
 }
 
-// settle_sums adds the sums in windows, and the values outside of them, to the states.
+// count_present adds the number of groups that have a row to a word: those of which an accumulator has counted one.
+DEVICE void count_present(u32 *present, const TileReader &r, u64 groups) {
+    const u64 padded = (groups + warp_threads - 1) / warp_threads * warp_threads, step = threads_per_grid();
+    for (u64 group = thread_in_grid(); group < padded; group += step) {
+        const u32 has = ballot(group < groups && r.states[group * r.stride] != 0);
+        if (lane_in_warp() == 0 && has != 0)
+            __nvvm_atom_add_gen_i((int *)present, __builtin_popcount(has));
+    }
+}
+
+// settle_sums adds the sums in windows, and the values outside of them, to the states. If present is not null it receives
+// the number of groups that have a row, which the accumulator number counting counts.
 KERNEL LAUNCH_BOUNDS(settle_threads)
-settle_sums(const i64 *groups, i64 most_groups, const TileBatch batch) {
+settle_sums(const i64 *groups, i64 most_groups, u32 *present, u32 counting, const TileBatch batch) {
     const u64 known = device_rows(groups, most_groups), step = threads_per_grid();
+    if (present != nullptr)
+        count_present(present, batch.reader[counting], known);
 #pragma unroll 1
     for (u32 a = 0; a < batch.readers; a++) {
         const TileReader &r = batch.reader[a];

@@ -3,6 +3,7 @@
 package rowgroups
 
 import (
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
@@ -29,7 +30,19 @@ type factsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *factsLayout) asArgument() any {
-	return kernels.Struct(s.low, s.high, s.length)
+	w := kernelset.NewWords(factsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// factsLayoutWords is the number of words of the struct.
+const factsLayoutWords = 3
+
+// addTo adds the struct to words.
+func (s *factsLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.low))
+	w.Add(uint64(s.high))
+	w.Add(uint64(s.length))
 }
 
 // distinctLayout has the number of distinct values, and whether they are too many.
@@ -40,7 +53,17 @@ type distinctLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *distinctLayout) asArgument() any {
-	return kernels.Struct(s.count, s.overflow)
+	w := kernelset.NewWords(distinctLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// distinctLayoutWords is the number of words of the struct.
+const distinctLayoutWords = 1
+
+// addTo adds the struct to words.
+func (s *distinctLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.count) | uint64(s.overflow)<<32)
 }
 
 // numberEntryLayout is a distinct number and its slot.
@@ -52,7 +75,18 @@ type numberEntryLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *numberEntryLayout) asArgument() any {
-	return kernels.Struct(s.value, s.slot, s.unused)
+	w := kernelset.NewWords(numberEntryLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// numberEntryLayoutWords is the number of words of the struct.
+const numberEntryLayoutWords = 2
+
+// addTo adds the struct to words.
+func (s *numberEntryLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.value))
+	w.Add(uint64(s.slot) | uint64(s.unused)<<32)
 }
 
 // packedPageLayout is the part of the values that a page has.
@@ -64,7 +98,18 @@ type packedPageLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *packedPageLayout) asArgument() any {
-	return kernels.Struct(s.first, s.count, s.to)
+	w := kernelset.NewWords(packedPageLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// packedPageLayoutWords is the number of words of the struct.
+const packedPageLayoutWords = 2
+
+// addTo adds the struct to words.
+func (s *packedPageLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.first) | uint64(s.count)<<32)
+	w.Add(uint64(s.to))
 }
 
 // pageBoundsLayout are the least and the greatest index of a page.
@@ -75,7 +120,17 @@ type pageBoundsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *pageBoundsLayout) asArgument() any {
-	return kernels.Struct(s.low, s.high)
+	w := kernelset.NewWords(pageBoundsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// pageBoundsLayoutWords is the number of words of the struct.
+const pageBoundsLayoutWords = 1
+
+// addTo adds the struct to words.
+func (s *pageBoundsLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.low) | uint64(s.high)<<32)
 }
 
 // Blocks of threads for a page.
@@ -90,7 +145,18 @@ type deltaPageLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *deltaPageLayout) asArgument() any {
-	return kernels.Struct(s.first, s.count, s.to)
+	w := kernelset.NewWords(deltaPageLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// deltaPageLayoutWords is the number of words of the struct.
+const deltaPageLayoutWords = 2
+
+// addTo adds the struct to words.
+func (s *deltaPageLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.first) | uint64(s.count)<<32)
+	w.Add(uint64(s.to))
 }
 
 // deltaOutcomeLayout is the length of a page's bytes, and the range of its ranks.
@@ -102,7 +168,19 @@ type deltaOutcomeLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *deltaOutcomeLayout) asArgument() any {
-	return kernels.Struct(s.length, s.low, s.high)
+	w := kernelset.NewWords(deltaOutcomeLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// deltaOutcomeLayoutWords is the number of words of the struct.
+const deltaOutcomeLayoutWords = 3
+
+// addTo adds the struct to words.
+func (s *deltaOutcomeLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.length))
+	w.Add(uint64(s.low))
+	w.Add(uint64(s.high))
 }
 
 // textsLayout are those of the rows.
@@ -127,7 +205,19 @@ type totalsLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *totalsLayout) asArgument() any {
-	return kernels.Struct(s.count, s.overflow, s.bytes, s.all)
+	w := kernelset.NewWords(totalsLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// totalsLayoutWords is the number of words of the struct.
+const totalsLayoutWords = 3
+
+// addTo adds the struct to words.
+func (s *totalsLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.count) | uint64(s.overflow)<<32)
+	w.Add(uint64(s.bytes))
+	w.Add(uint64(s.all))
 }
 
 // entryLayout is a distinct text: its slot, and its place among the bytes of the list.
@@ -139,7 +229,18 @@ type entryLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *entryLayout) asArgument() any {
-	return kernels.Struct(s.slot, s.length, s.at)
+	w := kernelset.NewWords(entryLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// entryLayoutWords is the number of words of the struct.
+const entryLayoutWords = 2
+
+// addTo adds the struct to words.
+func (s *entryLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.slot) | uint64(s.length)<<32)
+	w.Add(uint64(s.at))
 }
 
 // Threads of a block.

@@ -3,6 +3,7 @@
 package delimited
 
 import (
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -18,7 +19,19 @@ type textLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *textLayout) asArgument() any {
-	return kernels.Struct(s.bytes, s.length, s.delimiter, s.width, s.rows)
+	w := kernelset.NewWords(textLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// textLayoutWords is the number of words of the struct.
+const textLayoutWords = 3
+
+// addTo adds the struct to words.
+func (s *textLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.bytes)
+	w.Add(uint64(s.length) | uint64(s.delimiter)<<32)
+	w.Add(uint64(s.width) | uint64(s.rows)<<32)
 }
 
 // nullsLayout are the texts that stand for null: each behind its length, which is less than 64.
@@ -44,7 +57,20 @@ type membersLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *membersLayout) asArgument() any {
-	return kernels.Struct(s.names, s.places, s.slots, s.count, s.known)
+	w := kernelset.NewWords(membersLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// membersLayoutWords is the number of words of the struct.
+const membersLayoutWords = 4
+
+// addTo adds the struct to words.
+func (s *membersLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.names)
+	kernelset.AddSlice(w, s.places)
+	kernelset.AddSlice(w, s.slots)
+	w.Add(uint64(s.count) | uint64(s.known)<<32)
 }
 
 // powersLayout are the leading 128 bits of powers of five from 5^least on, rounded down: high and
@@ -55,5 +81,15 @@ type powersLayout struct {
 
 // asArgument returns the struct as kernels take it.
 func (s *powersLayout) asArgument() any {
-	return kernels.Struct(s.words)
+	w := kernelset.NewWords(powersLayoutWords)
+	s.addTo(w)
+	return w
+}
+
+// powersLayoutWords is the number of words of the struct.
+const powersLayoutWords = 1
+
+// addTo adds the struct to words.
+func (s *powersLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.words)
 }

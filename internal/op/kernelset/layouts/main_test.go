@@ -215,6 +215,10 @@ struct Free {
 `)
 	require.Contains(t, text, `func (s *keysLayout) addTo(w *kernels.Words) {
 	for i := range s.key {
+		if s.key[i] == (keyLayout{}) {
+			w.AddZeros(keyLayoutWords)
+			continue
+		}
 		s.key[i].addTo(w)
 	}
 	w.Add(uint64(s.rows))

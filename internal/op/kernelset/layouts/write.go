@@ -54,7 +54,10 @@ func write(family, sources string, all []declaration) (string, error) {
 		}
 	}
 	for _, d := range all {
-		if d.words {
+		if d.kind != "struct" {
+			continue
+		}
+		if d.words || w.fitsWords(d) {
 			w.addWords(d)
 			continue
 		}
@@ -89,6 +92,52 @@ func (w *writer) addWords(d declaration) {
 		}
 	}
 }
+
+// fitsWords reports whether words can have a struct, and those in it.
+func (w *writer) fitsWords(d declaration) bool {
+	trial := writer{structs: w.structs, enums: w.enums}
+	if trial.words(d) != nil {
+		return false
+	}
+	for _, m := range d.members {
+		if inner, ok := w.nested(d, m); ok && !w.fitsWords(inner) {
+			return false
+		}
+	}
+	return true
+}
+
+// size returns the number of words of a struct as a Go expression, without the arrays of structs if leave is set.
+func (w *writer) size(d declaration, leave bool) string {
+	halves, terms := 0, []string{""}
+	for _, m := range d.members {
+		if enum, ok := w.enums[m.dataType]; ok {
+			m.dataType = enum.integer
+		}
+		inner, isNested := w.nested(d, m)
+		switch {
+		case isNested && m.length != "":
+			if !leave {
+				terms = append(terms, camel(m.length)+"*"+sizeName(inner))
+			}
+		case isNested:
+			terms = append(terms, sizeName(inner))
+		case m.length != "":
+			terms = append(terms, camel(m.length))
+		case !m.pointer && (m.dataType == "u32" || m.dataType == "i32"):
+			halves++
+		default:
+			halves += 2
+		}
+	}
+	if terms[0] = fmt.Sprint(halves / 2); halves == 0 && len(terms) > 1 {
+		terms = terms[1:]
+	}
+	return strings.Join(terms, " + ")
+}
+
+// sizeName returns the name of the constant with the number of words of a struct.
+func sizeName(d declaration) string { return d.goName + "Words" }
 
 // zeroName returns the name of the argument of a zero struct.
 func zeroName(d declaration) string { return "zero" + strings.ToUpper(d.goName[:1]) + d.goName[1:] }
@@ -241,16 +290,42 @@ func (w *writer) structure(d declaration) error {
 	w.WriteString("}\n")
 	if !d.words {
 		fmt.Fprintf(w, "\n// asArgument returns the struct as kernels take it.\nfunc (s *%s) asArgument() any {\n", d.goName)
-		w.argument(d)
+		if w.inWords[d.goName] {
+			w.wordsArgument(d)
+		} else {
+			w.argument(d)
+		}
 	}
 	if w.listed[d.goName] {
 		fmt.Fprintf(w, "\n// %[1]s stands for unused elements of arrays, which are the most.\nvar %[1]s = new(%[2]s).asArgument()\n", zeroName(d), d.goName)
 	}
 	if w.inWords[d.goName] {
-		fmt.Fprintf(w, "\n// addTo adds the struct to words.\nfunc (s *%s) addTo(w *kernels.Words) {\n", d.goName)
+		fmt.Fprintf(w, "\n// %[2]s is the number of words of the struct.\nconst %[2]s = %[3]s\n\n// addTo adds the struct to words.\nfunc (s *%[1]s) addTo(w *kernels.Words) {\n", d.goName, sizeName(d), w.size(d, false))
 		return w.words(d)
 	}
 	return nil
+}
+
+// wordsArgument writes the body of the method asArgument of a struct in words. Unused elements of arrays, which are the
+// most, take no memory.
+func (w *writer) wordsArgument(d declaration) {
+	counted := false
+	for _, m := range d.members {
+		inner, ok := w.nested(d, m)
+		if !ok || m.length == "" {
+			continue
+		}
+		if !counted {
+			fmt.Fprintf(w, "n := %s\n", w.size(d, true))
+		}
+		counted = true
+		fmt.Fprintf(w, "for i := range s.%[1]s {\nif s.%[1]s[i] != (%[2]s{}) {\nn += %[3]s\n}\n}\n", camel(m.name), inner.goName, sizeName(inner))
+	}
+	capacity := sizeName(d)
+	if counted {
+		capacity = "n"
+	}
+	fmt.Fprintf(w, "w := kernelset.NewWords(%s)\ns.addTo(w)\nreturn w\n}\n", capacity)
 }
 
 // argument writes the body of the method asArgument.
@@ -331,6 +406,10 @@ func (w *writer) words(d declaration) error {
 			statement = "w.Add(uint64(%s))"
 		default:
 			return fmt.Errorf("%s is no struct, no number of four or eight bytes, and no pointer: words cannot have it", m.name)
+		}
+		if inner, ok := w.nested(d, m); ok && m.length != "" {
+			fmt.Fprintf(w, "for i := range %[1]s {\nif %[1]s[i] == (%[2]s{}) {\nw.AddZeros(%[3]s)\ncontinue\n}\n%[1]s[i].addTo(w)\n}\n", name, inner.goName, sizeName(inner))
+			continue
 		}
 		if m.length != "" {
 			fmt.Fprintf(w, "for i := range %s {\n"+statement+"\n}\n", name, name+"[i]")
