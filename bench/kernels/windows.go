@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/window"
@@ -67,10 +69,17 @@ func (b *bench) windowsAll(ctx context.Context) (err error) {
 		{"row number, unsorted", 4 + 8, 0, by("unsorted"), window.RowNumber()},
 		{"lag, unsorted", 4 + 16 + bitmap, 0, by("unsorted"), window.Lag(v, 1)},
 		{"cumulative sum, unsorted", 4 + 16 + bitmap, 0, by("unsorted"), window.Sum(v).Rows(window.FirstRow, 0)},
+		{"row number, unsorted, tiles of 4096", 4 + 8, 0, by("unsorted"), window.RowNumber()},
+		{"lag, unsorted, tiles of 4096", 4 + 16 + bitmap, 0, by("unsorted"), window.Lag(v, 1)},
+		{"cumulative sum, unsorted, tiles of 4096", 4 + 16 + bitmap, 0, by("unsorted"), window.Sum(v).Rows(window.FirstRow, 0)},
 	}
 	for _, f := range figures {
 		if !b.match.MatchString(f.name) {
 			continue
+		}
+		ctx := ctx
+		if strings.HasSuffix(f.name, "4096") {
+			ctx = strategy.WithWindow(ctx, strategy.Window{SpreadLoads: 8})
 		}
 		took, err := b.onDevice(ctx, func(ctx context.Context) (releaser, error) {
 			columns, err := window.Over(ctx, data, f.windows, []window.Function{f.function}, b.options())

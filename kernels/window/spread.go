@@ -19,7 +19,7 @@ const spreadRows = 1 << 23
 
 // Constants of cuda/spread.cu.
 const (
-	spreadThreads, spreadTile = 512, 1 << spanBits
+	spreadThreads             = 512
 	spanBits                  = 13
 	mostSpreadParts           = spreadThreads
 	gatherThreads, gatherRows = 256, 256 * 8
@@ -150,32 +150,37 @@ func (s spreading) divide(r *records, first string, source ...any) error {
 		}
 	}
 	source = append(source, r.cursors[0], uint32(r.whole), uint32(r.middle), r.first.rows, r.first.values)
-	if err := s.launchSpread(first, tileBytes(s.bytes), source...); err != nil {
+	loads := strategy.OfWindow(s.ctx).SpreadLoads
+	if loads == 0 {
+		loads = 16
+	}
+	tile := spreadThreads * loads
+	if err := s.launchSpread(fmt.Sprint(first, "_", loads), tile, tileBytes(tile, s.bytes), source...); err != nil {
 		return err
 	}
-	return s.launchSpread(fmt.Sprintf("spread_again_%d", 8*s.bytes), tileBytes(s.bytes),
+	return s.launchSpread(fmt.Sprintf("spread_again_%d_%d", 8*s.bytes, loads), tile, tileBytes(tile, s.bytes),
 		r.first.rows, r.first.values, s.counted, int64(s.rows), r.cursors[1], uint32(r.middle), uint32(spanBits), r.second.rows, r.second.values)
 }
 
 // finish writes the spans.
 func (s spreading) finish(r *records, out ...any) error {
 	arguments := append([]any{r.second.rows, r.second.values, s.counted, int64(s.rows)}, out...)
-	return s.launchSpread(s.kernel, spanBytes(s.bytes), arguments...)
+	return s.launchSpread(s.kernel, 1<<spanBits, spanBytes(s.bytes), arguments...)
 }
 
 // tileBytes and spanBytes are the kernels' TileMemory and SpanMemory.
-func tileBytes(result int) uint32 {
-	return uint32(spreadTile*(result+4) + 4*(2*mostSpreadParts+spreadThreads/32))
+func tileBytes(tile, result int) uint32 {
+	return uint32(tile*(result+4) + 4*(2*mostSpreadParts+spreadThreads/32))
 }
 func spanBytes(result int) uint32 { return uint32(result<<spanBits + 4<<spanBits/32) }
 
 // launchSpread enqueues a kernel with a block for each tile or span.
-func (s spreading) launchSpread(name string, sharedBytes uint32, arguments ...any) error {
+func (s spreading) launchSpread(name string, rows int, sharedBytes uint32, arguments ...any) error {
 	f, err := s.call.Kernel(&set, "spread", name)
 	if err != nil {
 		return err
 	}
-	return f.Launch(s.call.Stream, device.Dim3{X: uint32(tilesOf(s.rows, spreadTile))}, device.Dim3{X: spreadThreads}, sharedBytes, arguments...)
+	return f.Launch(s.call.Stream, device.Dim3{X: uint32(tilesOf(s.rows, rows))}, device.Dim3{X: spreadThreads}, sharedBytes, arguments...)
 }
 
 // unlessShort returns nil for a lack of memory.
