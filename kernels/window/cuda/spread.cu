@@ -16,7 +16,7 @@
 
 static constexpr u32 spread_threads = 512, spread_warps = spread_threads / warp_threads;
 static constexpr u32 span_bits = 13, span_rows = 1 << span_bits;
-static constexpr u32 most_parts = spread_threads;
+static constexpr u32 most_spread_parts = spread_threads;
 
 // The highest bit of the number of a row, or of its number in its span, is set if the result is null.
 static constexpr u32 null_row = 1u << 31;
@@ -85,8 +85,8 @@ template <typename Result, u32 spread_loads> struct TileMemory {
     static_assert(spread_tile <= span_rows, "a tile has records of one part");
     Result results[spread_tile];
     u32 rows[spread_tile];
-    u32 lower[most_parts]; // the records, then those of the tile in lower parts
-    u32 to[most_parts];    // where the first record of the tile goes, less its rank in the tile
+    u32 lower[most_spread_parts]; // the records, then those of the tile in lower parts
+    u32 to[most_spread_parts];    // where the first record of the tile goes, less its rank in the tile
     u32 sums[spread_warps];
 };
 
