@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -69,17 +70,24 @@ func (b *bench) windowsAll(ctx context.Context) (err error) {
 		{"row number, unsorted", 4 + 8, 0, by("unsorted"), window.RowNumber()},
 		{"lag, unsorted", 4 + 16 + bitmap, 0, by("unsorted"), window.Lag(v, 1)},
 		{"cumulative sum, unsorted", 4 + 16 + bitmap, 0, by("unsorted"), window.Sum(v).Rows(window.FirstRow, 0)},
-		{"row number, unsorted, tiles of 4096", 4 + 8, 0, by("unsorted"), window.RowNumber()},
-		{"lag, unsorted, tiles of 4096", 4 + 16 + bitmap, 0, by("unsorted"), window.Lag(v, 1)},
-		{"cumulative sum, unsorted, tiles of 4096", 4 + 16 + bitmap, 0, by("unsorted"), window.Sum(v).Rows(window.FirstRow, 0)},
+	}
+	choices := map[string]strategy.Window{", spread": {SpreadRows: 1}, ", tiles of 4096": {SpreadRows: 1, SpreadLoads: 8}, ", at once": {SpreadRows: math.MaxInt32}}
+	for _, f := range figures[9:12:12] {
+		for _, suffix := range []string{", spread", ", tiles of 4096", ", at once"} {
+			f := f
+			f.name += suffix
+			figures = append(figures, f)
+		}
 	}
 	for _, f := range figures {
 		if !b.match.MatchString(f.name) {
 			continue
 		}
 		ctx := ctx
-		if strings.HasSuffix(f.name, "4096") {
-			ctx = strategy.WithWindow(ctx, strategy.Window{SpreadLoads: 8})
+		for suffix, choice := range choices {
+			if strings.HasSuffix(f.name, suffix) {
+				ctx = strategy.WithWindow(ctx, choice)
+			}
 		}
 		took, err := b.onDevice(ctx, func(ctx context.Context) (releaser, error) {
 			columns, err := window.Over(ctx, data, f.windows, []window.Function{f.function}, b.options())
