@@ -71,9 +71,9 @@ func (b *bench) windowsAll(ctx context.Context) (err error) {
 		{"lag, unsorted", 4 + 16 + bitmap, 0, by("unsorted"), window.Lag(v, 1)},
 		{"cumulative sum, unsorted", 4 + 16 + bitmap, 0, by("unsorted"), window.Sum(v).Rows(window.FirstRow, 0)},
 	}
-	choices := map[string]strategy.Window{", spread": {SpreadRows: 1}, ", tiles of 4096": {SpreadRows: 1, SpreadLoads: 8}, ", at once": {SpreadRows: math.MaxInt32}}
+	choices := map[string]strategy.Window{", spread": {SpreadRows: 1}, ", tiles of 4096": {SpreadRows: 1, SpreadLoads: 8}, ", at once": {SpreadRows: math.MaxInt32}, ", unstaged": {SpreadRows: 1, GatherUnstaged: true}}
 	for _, f := range figures[9:12:12] {
-		for _, suffix := range []string{", spread", ", tiles of 4096", ", at once"} {
+		for _, suffix := range []string{", spread", ", tiles of 4096", ", at once", ", unstaged"} {
 			f := f
 			f.name += suffix
 			figures = append(figures, f)

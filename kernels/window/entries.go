@@ -78,6 +78,8 @@ var entries = kernelset.Entries{
 	"spread_rows_64":             "spread",
 	"spread_shifted_16":          "spread",
 	"spread_shifted_8":           "spread",
+	"spread_stages":              "spread",
 	"spread_take_32":             "spread",
 	"spread_take_64":             "spread",
+	"spread_words":               "spread",
 }

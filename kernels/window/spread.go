@@ -23,6 +23,7 @@ const (
 	spanBits                  = 13
 	mostSpreadParts           = spreadThreads
 	gatherThreads, gatherRows = 256, 256 * 8
+	gatherStages              = 64
 	// mostSpread is the rows whose numbers have a bit to spare.
 	mostSpread = mostShifted
 )
@@ -244,20 +245,52 @@ func (a *arrangement) gather(call *op.Call, in op.View, by folding) (*inOrder, e
 	if in.Valid.Len() > 0 {
 		bitmap = (n + 31) / 32 * 4
 	}
+	stages := uint64(0) // one partition has its rows in their order, or in any
+	if a.partitions != nil && !strategy.OfWindow(a.ctx).GatherUnstaged {
+		stages = 1
+	}
+	words := tilesOf(a.rows, 32)
 	spare := *call
 	spare.Spare = true
-	block, scratch, err := spare.Scratch(n*uint64(bytes), bitmap)
+	block, scratch, err := spare.Scratch(n*uint64(bytes), bitmap, stages*2*4*gatherStages, stages*4*uint64(words))
 	if err != nil {
 		return nil, unlessShort(err)
 	}
 	g := &inOrder{block, op.View{Column: in.Column, Values: scratch[0], Valid: scratch[1]}}
-	f, err := call.Kernel(&set, "spread", s.kernel)
-	if err == nil {
+	if stages > 0 {
+		err = s.stage(scratch[2], scratch[3], words)
+	}
+	f, kernelErr := call.Kernel(&set, "spread", s.kernel)
+	if err = errors.Join(err, kernelErr); err == nil {
 		err = f.Launch(call.Stream, device.Dim3{X: uint32(tilesOf(a.rows, gatherRows))}, device.Dim3{X: gatherThreads}, 0,
-			a.argument(), valuesArgument(in, folding{}), scratch[0], scratch[1])
+			a.argument(), valuesArgument(in, folding{}), scratch[3], scratch[0], scratch[1])
 	}
 	if err != nil {
 		return nil, errors.Join(err, block.Release())
 	}
 	return g, nil
+}
+
+// stage lists the words of 32 places by how far in their partition they are.
+func (s spreading) stage(state, words memory.Slice[uint8], count int) error {
+	if err := state.Fill(s.call.Stream, 0); err != nil {
+		return err
+	}
+	counts, countsErr := state.Slice(0, 4*gatherStages)
+	cursors, cursorsErr := state.Slice(4*gatherStages, 8*gatherStages)
+	if err := errors.Join(countsErr, cursorsErr); err != nil {
+		return err
+	}
+	grid, block := device.Dim3{X: uint32(tilesOf(count, spreadThreads))}, device.Dim3{X: spreadThreads}
+	f, err := s.call.Kernel(&set, "spread", "spread_stages")
+	if err != nil {
+		return err
+	}
+	if err := f.Launch(s.call.Stream, grid, block, 0, s.argument(), counts); err != nil {
+		return err
+	}
+	if f, err = s.call.Kernel(&set, "spread", "spread_words"); err != nil {
+		return err
+	}
+	return f.Launch(s.call.Stream, grid, block, 0, s.argument(), counts, cursors, words)
 }

@@ -8,6 +8,8 @@ type Window struct {
 	SpreadRows int
 	// SpreadLoads is the number of records of a thread that divides them, 16 or 8.
 	SpreadLoads int
+	// GatherUnstaged gathers values in the order of places.
+	GatherUnstaged bool
 }
 
 type windowKey struct{}

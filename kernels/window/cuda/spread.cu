@@ -281,31 +281,82 @@ template <typename T> DEVICE void take_span(const u16 *rows, const u32 *results,
     }
 }
 
-// gather writes values in the order of places, and their validity if they have one.
+// Words of 32 places are listed by how far in their partition they are, because the rows of a partition mostly
+// ascend: then the values of words that are gathered at a time are near each other, and in the cache.
+static constexpr u32 stages = 64;
+
+// stage returns the part of its partition that a word begins in.
+DEVICE u32 stage(const Rows &rows, u64 word, u64 n) {
+    const u64 place = 32 * word, begin = rows.begin(place), end = rows.end(place, n);
+    return (u32)((place - begin) * stages / (end - begin));
+}
+
+// spread_stages counts the words of each stage.
+KERNEL LAUNCH_BOUNDS(spread_threads) spread_stages(Rows rows, u32 *counts) {
+    __shared__ u32 counters[stages];
+    const u64 n = rows.count(), word = thread_in_grid();
+    const u32 thread = thread_in_block();
+    if (thread < stages)
+        counters[thread] = 0;
+    synchronize_block();
+    const bool there = 32 * word < n;
+    tally(counters, there ? stage(rows, word, n) : 0, there);
+    synchronize_block();
+    if (thread < stages && counters[thread] != 0)
+        __nvvm_atom_add_gen_i((int *)&counts[thread], (int)counters[thread]);
+}
+
+// spread_words lists the words by stages. cursors has the words that each stage has so far.
+KERNEL LAUNCH_BOUNDS(spread_threads) spread_words(Rows rows, const u32 *counts, u32 *cursors, u32 *words) {
+    __shared__ u32 counters[stages], starts[stages];
+    const u64 n = rows.count(), word = thread_in_grid();
+    const u32 thread = thread_in_block();
+    if (thread < stages)
+        counters[thread] = 0;
+    synchronize_block();
+    const bool there = 32 * word < n;
+    const u32 own = there ? stage(rows, word, n) : 0;
+    const u32 rank = count_digit(counters, own, there);
+    synchronize_block();
+    if (thread < stages) {
+        u32 before = 0;
+        for (u32 i = 0; i < thread; i++)
+            before += counts[i];
+        starts[thread] = before + (u32)__nvvm_atom_add_gen_i((int *)&cursors[thread], (int)counters[thread]);
+    }
+    synchronize_block();
+    if (there)
+        words[starts[own] + rank] = (u32)word;
+}
+
+// gather writes values in the order of places, and their validity if they have one. words are the words of places, or
+// null for their order.
 static constexpr u32 gather_threads = 256, gather_loads = 8;
 
-template <typename T> DEVICE void gather(const Rows &rows, const Values &values, T *out, u32 *out_valid) {
-    const u64 n = rows.count(), first = (u64)block_in_grid() * gather_threads * gather_loads + thread_in_block();
+template <typename T> DEVICE void gather(const Rows &rows, const Values &values, const u32 *words, T *out, u32 *out_valid) {
+    const u64 n = rows.count(), count = (n + 31) / 32, lane = lane_in_warp();
+    const u64 first = ((u64)block_in_grid() * (gather_threads / warp_threads) + thread_in_block() / warp_threads) * gather_loads;
+    u64 place[gather_loads];
     u32 row[gather_loads];
     T value[gather_loads];
 #pragma unroll
-    for (u32 i = 0; i < gather_loads; i++) {
-        const u64 place = first + i * gather_threads;
-        row[i] = place < n ? rows.listed[place] : 0;
-    }
+    for (u32 i = 0; i < gather_loads; i++)
+        place[i] = first + i >= count ? n : 32 * (u64)(words != nullptr ? words[first + i] : first + i) + lane;
 #pragma unroll
     for (u32 i = 0; i < gather_loads; i++)
-        value[i] = first + i * gather_threads < n ? ((const T *)values.values)[row[i]] : 0;
+        row[i] = place[i] < n ? rows.listed[place[i]] : 0;
+#pragma unroll
+    for (u32 i = 0; i < gather_loads; i++)
+        value[i] = place[i] < n ? ((const T *)values.values)[row[i]] : 0;
 #pragma unroll
     for (u32 i = 0; i < gather_loads; i++) {
-        const u64 place = first + i * gather_threads;
-        if (place < n)
-            out[place] = value[i];
+        if (place[i] < n)
+            out[place[i]] = value[i];
         if (values.valid == nullptr)
             continue;
-        const u32 bits = ballot(place < n && values.is_valid(row[i]));
-        if (place < n && place % 32 == 0)
-            out_valid[place / 32] = bits;
+        const u32 bits = ballot(place[i] < n && values.is_valid(row[i]));
+        if (place[i] < n && lane == 0)
+            out_valid[place[i] / 32] = bits;
     }
 }
 
@@ -314,7 +365,7 @@ template <typename T> DEVICE void gather(const Rows &rows, const Values &values,
     spread_take_##BITS(const u16 *rows, const u32 *results, const i64 *counted, i64 capacity, Values values, TYPE *out, u32 *out_valid) { \
         take_span<TYPE>(rows, results, counted, capacity, values, out, out_valid); \
     } \
-    KERNEL LAUNCH_BOUNDS(gather_threads) spread_gather_##BITS(Rows rows, Values values, TYPE *out, u32 *out_valid) { gather<TYPE>(rows, values, out, out_valid); }
+    KERNEL LAUNCH_BOUNDS(gather_threads) spread_gather_##BITS(Rows rows, Values values, const u32 *words, TYPE *out, u32 *out_valid) { gather<TYPE>(rows, values, words, out, out_valid); }
 
 SPREAD_TAKE(32, u32)
 SPREAD_TAKE(64, u64)
