@@ -180,8 +180,8 @@ template <u32 spread_loads, typename Result, typename Row, typename Source> DEVI
 SPREAD_OF(16, 2)
 SPREAD(32, u32, 16, 2)
 SPREAD(64, u64, 16, 2)
-SPREAD_OF(8, 4)
-SPREAD(32, u32, 8, 4)
+SPREAD_OF(8, 3)
+SPREAD(32, u32, 8, 3)
 SPREAD(64, u64, 8, 3)
 
 // SpanMemory is the results of a span in the order of its rows, and their validity.
