@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/base/release"
-	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/window"
@@ -71,23 +68,9 @@ func (b *bench) windowsAll(ctx context.Context) (err error) {
 		{"lag, unsorted", 4 + 16 + bitmap, 0, by("unsorted"), window.Lag(v, 1)},
 		{"cumulative sum, unsorted", 4 + 16 + bitmap, 0, by("unsorted"), window.Sum(v).Rows(window.FirstRow, 0)},
 	}
-	choices := map[string]strategy.Window{", spread": {SpreadRows: 1}, ", tiles of 4096": {SpreadRows: 1, SpreadLoads: 8}, ", at once": {SpreadRows: math.MaxInt32}, ", unstaged": {SpreadRows: 1, GatherUnstaged: true}}
-	for _, f := range figures[9:12:12] {
-		for _, suffix := range []string{", spread", ", tiles of 4096", ", at once", ", unstaged"} {
-			f := f
-			f.name += suffix
-			figures = append(figures, f)
-		}
-	}
 	for _, f := range figures {
 		if !b.match.MatchString(f.name) {
 			continue
-		}
-		ctx := ctx
-		for suffix, choice := range choices {
-			if strings.HasSuffix(f.name, suffix) {
-				ctx = strategy.WithWindow(ctx, choice)
-			}
 		}
 		took, err := b.onDevice(ctx, func(ctx context.Context) (releaser, error) {
 			columns, err := window.Over(ctx, data, f.windows, []window.Function{f.function}, b.options())

@@ -19,7 +19,7 @@ const spreadRows = 1 << 23
 
 // Constants of cuda/spread.cu.
 const (
-	spreadThreads             = 512
+	spreadThreads, spreadTile = 512, 512 * 16
 	spanBits                  = 13
 	mostSpreadParts           = spreadThreads
 	gatherThreads, gatherRows = 256, 256 * 8
@@ -151,15 +151,10 @@ func (s spreading) divide(r *records, first string, source ...any) error {
 		}
 	}
 	source = append(source, r.cursors[0], uint32(r.whole), uint32(r.middle), r.first.rows, r.first.values)
-	loads := strategy.OfWindow(s.ctx).SpreadLoads
-	if loads == 0 {
-		loads = 16
-	}
-	tile := spreadThreads * loads
-	if err := s.launchSpread(fmt.Sprint(first, "_", loads), tile, tileBytes(tile, s.bytes), source...); err != nil {
+	if err := s.launchSpread(first, spreadTile, tileBytes(s.bytes), source...); err != nil {
 		return err
 	}
-	return s.launchSpread(fmt.Sprintf("spread_again_%d_%d", 8*s.bytes, loads), tile, tileBytes(tile, s.bytes),
+	return s.launchSpread(fmt.Sprintf("spread_again_%d", 8*s.bytes), spreadTile, tileBytes(s.bytes),
 		r.first.rows, r.first.values, s.counted, int64(s.rows), r.cursors[1], uint32(r.middle), uint32(spanBits), r.second.rows, r.second.values)
 }
 
@@ -170,8 +165,8 @@ func (s spreading) finish(r *records, out ...any) error {
 }
 
 // tileBytes and spanBytes are the kernels' TileMemory and SpanMemory.
-func tileBytes(tile, result int) uint32 {
-	return uint32(tile*(result+4) + 4*(2*mostSpreadParts+spreadThreads/32))
+func tileBytes(result int) uint32 {
+	return uint32(spreadTile*(result+4) + 4*(2*mostSpreadParts+spreadThreads/32))
 }
 func spanBytes(result int) uint32 { return uint32(result<<spanBits + 4<<spanBits/32) }
 
@@ -246,7 +241,7 @@ func (a *arrangement) gather(call *op.Call, in op.View, by folding) (*inOrder, e
 		bitmap = (n + 31) / 32 * 4
 	}
 	stages := uint64(0) // one partition has its rows in their order, or in any
-	if a.partitions != nil && !strategy.OfWindow(a.ctx).GatherUnstaged {
+	if a.partitions != nil {
 		stages = 1
 	}
 	words := tilesOf(a.rows, 32)

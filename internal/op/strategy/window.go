@@ -6,10 +6,6 @@ import "context"
 type Window struct {
 	// SpreadRows is the rows from which on results of rows in no order are first written in the order of their places.
 	SpreadRows int
-	// SpreadLoads is the number of records of a thread that divides them, 16 or 8.
-	SpreadLoads int
-	// GatherUnstaged gathers values in the order of places.
-	GatherUnstaged bool
 }
 
 type windowKey struct{}

@@ -14,8 +14,10 @@
 #include "digits.cuh"
 #include "over.cuh"
 
-static constexpr u32 spread_threads = 512, spread_warps = spread_threads / warp_threads;
+static constexpr u32 spread_threads = 512, spread_warps = spread_threads / warp_threads, spread_loads = 16;
+static constexpr u32 spread_tile = spread_threads * spread_loads;
 static constexpr u32 span_bits = 13, span_rows = 1 << span_bits;
+static_assert(spread_tile <= span_rows, "a tile has records of one part");
 static constexpr u32 most_spread_parts = spread_threads;
 
 // The highest bit of the number of a row, or of its number in its span, is set if the result is null.
@@ -80,9 +82,7 @@ template <typename Result> struct Divided {
 };
 
 // TileMemory is the records of a tile in the order of their parts.
-template <typename Result, u32 spread_loads> struct TileMemory {
-    static constexpr u32 spread_tile = spread_threads * spread_loads;
-    static_assert(spread_tile <= span_rows, "a tile has records of one part");
+template <typename Result> struct TileMemory {
     Result results[spread_tile];
     u32 rows[spread_tile];
     u32 lower[most_spread_parts]; // the records, then those of the tile in lower parts
@@ -95,10 +95,8 @@ DEVICE void put_row(u32 *to, u32 row, u32) { *to = row; }
 DEVICE void put_row(u16 *to, u32 row, u32 bits) { *to = (u16)(row & (1u << bits) - 1 | (row >= null_row ? null_in_span : 0)); }
 
 // divide moves the records of a tile to their parts.
-template <u32 spread_loads, typename Result, typename Row, typename Source> DEVICE void divide(const Source &source, const Division &by, Row *rows, Result *results) {
-    typedef TileMemory<Result, spread_loads> Memory;
-    constexpr u32 spread_tile = Memory::spread_tile;
-    Memory &shared = *(Memory *)spread_memory;
+template <typename Result, typename Row, typename Source> DEVICE void divide(const Source &source, const Division &by, Row *rows, Result *results) {
+    TileMemory<Result> &shared = *(TileMemory<Result> *)spread_memory;
     const u64 n = source.count(), begin = (u64)block_in_grid() * spread_tile;
     if (begin >= n)
         return;
@@ -158,31 +156,27 @@ template <u32 spread_loads, typename Result, typename Row, typename Source> DEVI
     }
 }
 
-// The first division, of each kind of result, and the second one of all.
-#define SPREAD_OF(LOADS, BLOCKS) \
-    KERNEL RESIDENT_BOUNDS(spread_threads, BLOCKS) spread_numbers_##LOADS(Rows rows, u32 *cursors, u32 from, u32 to, u32 *to_rows, u32 *to_results) { \
-        divide<LOADS>(Numbered{{rows}}, Division{cursors, from, to}, to_rows, to_results); \
+// The first division, of each kind of result.
+KERNEL RESIDENT_BOUNDS(spread_threads, 2) spread_numbers(Rows rows, u32 *cursors, u32 from, u32 to, u32 *to_rows, u32 *to_results) {
+    divide(Numbered{{rows}}, Division{cursors, from, to}, to_rows, to_results);
+}
+KERNEL RESIDENT_BOUNDS(spread_threads, 2) spread_shifted(Rows rows, i64 offset, u32 *cursors, u32 from, u32 to, u32 *to_rows, u32 *to_results) {
+    divide(Shifted{{rows}, offset}, Division{cursors, from, to}, to_rows, to_results);
+}
+
+// The first division of results in memory, and the second one of all.
+#define SPREAD(BITS, TYPE) \
+    KERNEL RESIDENT_BOUNDS(spread_threads, 2) \
+    spread_placed_##BITS(Rows rows, const TYPE *results, const u32 *valid, u32 *cursors, u32 from, u32 to, u32 *to_rows, TYPE *to_results) { \
+        divide(Placed<TYPE>{{rows}, results, valid}, Division{cursors, from, to}, to_rows, to_results); \
     } \
-    KERNEL RESIDENT_BOUNDS(spread_threads, BLOCKS) spread_shifted_##LOADS(Rows rows, i64 offset, u32 *cursors, u32 from, u32 to, u32 *to_rows, u32 *to_results) { \
-        divide<LOADS>(Shifted{{rows}, offset}, Division{cursors, from, to}, to_rows, to_results); \
+    KERNEL RESIDENT_BOUNDS(spread_threads, 2) \
+    spread_again_##BITS(const u32 *rows, const TYPE *results, const i64 *counted, i64 capacity, u32 *cursors, u32 from, u32 to, u16 *to_rows, TYPE *to_results) { \
+        divide(Divided<TYPE>{rows, results, counted, capacity}, Division{cursors, from, to}, to_rows, to_results); \
     }
 
-#define SPREAD(BITS, TYPE, LOADS, BLOCKS) \
-    KERNEL RESIDENT_BOUNDS(spread_threads, BLOCKS) \
-    spread_placed_##BITS##_##LOADS(Rows rows, const TYPE *results, const u32 *valid, u32 *cursors, u32 from, u32 to, u32 *to_rows, TYPE *to_results) { \
-        divide<LOADS>(Placed<TYPE>{{rows}, results, valid}, Division{cursors, from, to}, to_rows, to_results); \
-    } \
-    KERNEL RESIDENT_BOUNDS(spread_threads, BLOCKS) \
-    spread_again_##BITS##_##LOADS(const u32 *rows, const TYPE *results, const i64 *counted, i64 capacity, u32 *cursors, u32 from, u32 to, u16 *to_rows, TYPE *to_results) { \
-        divide<LOADS>(Divided<TYPE>{rows, results, counted, capacity}, Division{cursors, from, to}, to_rows, to_results); \
-    }
-
-SPREAD_OF(16, 2)
-SPREAD(32, u32, 16, 2)
-SPREAD(64, u64, 16, 2)
-SPREAD_OF(8, 3)
-SPREAD(32, u32, 8, 3)
-SPREAD(64, u64, 8, 3)
+SPREAD(32, u32)
+SPREAD(64, u64)
 
 // SpanMemory is the results of a span in the order of its rows, and their validity.
 template <typename Result> struct SpanMemory {
