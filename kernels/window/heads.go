@@ -23,7 +23,7 @@ const (
 	extentThreads = 1024
 	extentBytes   = 12
 	groupTiles    = 32
-	sampleThreads = 256
+	sampleThreads = 1024
 )
 
 // heads are the places at which runs of equal keys begin, in memory of a GPU: HeadWord of

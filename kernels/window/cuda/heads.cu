@@ -203,26 +203,19 @@ KERNEL LAUNCH_BOUNDS(head_threads) heads_any(Places places, HeadKeys keys, Found
         peers.write(peer_bits, begin, shared);
 }
 
-static constexpr u32 sample_threads = 256, sample_pairs = 4;
+static constexpr u32 sample_threads = 1024;
 
 // heads_sample compares some neighbours, from all parts of the rows, in one block.
 KERNEL LAUNCH_BOUNDS(sample_threads) heads_sample(Places places, HeadKeys keys, u32 *unsorted) {
-    const u64 n = places.count();
-    bool less = false;
-#pragma unroll
-    for (u32 i = 0; i < sample_pairs; i++) {
-        const u64 place = n / (sample_threads * sample_pairs) * (i * sample_threads + thread_in_block());
-        if (place + 1 >= n)
-            continue;
-        const u64 a = places.row(place), b = places.row(place + 1);
-        i32 order = 0;
-#pragma unroll
-        for (u32 k = 0; k < most_head_keys; k++)
-            if (k < keys.count && order == 0)
-                order = keys.key[k].compare(a, b);
-        less = less || order > 0;
-    }
-    if (less)
+    const u64 n = places.count(), place = n / sample_threads * thread_in_block();
+    if (place + 1 >= n)
+        return;
+    const u64 a = places.row(place), b = places.row(place + 1);
+    i32 order = 0;
+#pragma unroll 1
+    for (u32 k = 0; k < keys.count && order == 0; k++)
+        order = keys.key[k].compare(a, b);
+    if (order > 0)
         unsorted[0] = 1;
 }
 
