@@ -138,7 +138,7 @@ func (a *arrangement) headsOf(call *op.Call, runs *order.Runs) (*heads, error) {
 	if err := a.findHeads(call, "heads_numbers", a.places(), runs.Numbers, h.output()); err != nil {
 		return nil, err
 	}
-	return h, a.finishHeads(call, h)
+	return h, a.finishHeads(call, h, memory.Slice[uint8]{})
 }
 
 // begin begins a call that reads columns with the rows of the table, and returns the first one. Columns that are nil are

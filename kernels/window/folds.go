@@ -31,7 +31,6 @@ const (
 	stateBytes  = 24
 	shiftLoads  = 4
 	numberLoads = 2
-	spreadLoads = 4
 	// mostShifted is the number of rows whose places fit 32 bits with room for a grid.
 	mostShifted = math.MaxInt32
 	// The elements of a warp that folds frames in registers, and the longest frame that
@@ -56,7 +55,7 @@ func (a *arrangement) fold(f Function, value *column.Column, t arrow.DataType, f
 }
 
 // foldInto writes the fold of each frame.
-func (a *arrangement) foldInto(call *op.Call, f Function, in op.View, by folding, to writing, frame *framing, out op.Buffers) error {
+func (a *arrangement) foldInto(call *op.Call, f Function, in op.View, by folding, to writing, frame *framing, out op.Buffers) (err error) {
 	// Not also other frames that reach before all rows: sums of floats would depend on the
 	// number of rows of the table.
 	cumulative := f.kind == exponentialMean || f.frame.kind == rowsFrame && frame.high == 0 && f.frame.low == FirstRow
@@ -64,6 +63,18 @@ func (a *arrangement) foldInto(call *op.Call, f Function, in op.View, by folding
 		return a.foldOnHost(f, in, by, to, frame, cumulative, out)
 	}
 	w := deviceWriting{out, to}
+	ordered, err := a.gather(call, in, by)
+	if err != nil {
+		return err
+	}
+	if ordered != nil {
+		listed := a.listed
+		in, a.listed = ordered.view, memory.Slice[uint32]{}
+		defer func() {
+			a.listed = listed
+			err = errors.Join(err, ordered.block.Release())
+		}()
+	}
 	switch {
 	case f.kind == quantileOf:
 		return a.quantile(call, in, by, w, frame, f.fraction)

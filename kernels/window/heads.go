@@ -23,6 +23,7 @@ const (
 	extentThreads = 1024
 	extentBytes   = 12
 	groupTiles    = 32
+	sampleThreads = 1024
 )
 
 // heads are the places at which runs of equal keys begin, in memory of a GPU: HeadWord of
@@ -88,8 +89,9 @@ func (a *arrangement) findHeads(call *op.Call, name string, arguments ...any) er
 	return f.Launch(call.Stream, device.Dim3{X: uint32(tilesOf(a.rows, headRows))}, device.Dim3{X: headThreads}, 0, arguments...)
 }
 
-// finishHeads enqueues the kernels that write for every 32 places what is around them.
-func (a *arrangement) finishHeads(call *op.Call, h *heads) error {
+// finishHeads enqueues the kernels that write for every 32 places what is around them. They do nothing if unsorted has
+// memory and a sample has set it.
+func (a *arrangement) finishHeads(call *op.Call, h *heads, unsorted memory.Slice[uint8]) error {
 	if h == nil {
 		return nil
 	}
@@ -99,7 +101,7 @@ func (a *arrangement) finishHeads(call *op.Call, h *heads) error {
 		if err != nil {
 			return err
 		}
-		if err := f.Launch(call.Stream, device.Dim3{X: 1}, device.Dim3{X: extentThreads}, 0, h.tiles, uint32(tiles), h.groups); err != nil {
+		if err := f.Launch(call.Stream, device.Dim3{X: 1}, device.Dim3{X: extentThreads}, 0, h.tiles, uint32(tiles), h.groups, unsorted); err != nil {
 			return err
 		}
 	}
@@ -109,7 +111,7 @@ func (a *arrangement) finishHeads(call *op.Call, h *heads) error {
 	}
 	warps := headThreads / 32
 	return f.Launch(call.Stream, device.Dim3{X: uint32((tiles + warps - 1) / warps)}, device.Dim3{X: headThreads}, 0,
-		h.words, h.bits, h.tiles, h.groups, uint32(tiles), a.counted, int64(a.rows))
+		h.words, h.bits, h.tiles, h.groups, uint32(tiles), a.counted, int64(a.rows), unsorted)
 }
 
 // headKey is a column of numbers as a kernel compares it.
@@ -218,8 +220,8 @@ func (a *arrangement) numberKey(key order.Key) (*column.Column, numbers.Type, er
 	return values, format, values.Retain()
 }
 
-// compare finds the heads of partitions and of peers. If unsorted has memory, it receives 1
-// if a row sorts before its predecessor.
+// compare finds the heads of partitions and of peers. If unsorted has memory, its second word receives 1
+// if a row sorts before its predecessor, unless the first word says that some do: then the heads are undefined.
 func (a *arrangement) compare(c *comparing, unsorted memory.Slice[uint8]) (err error) {
 	call := &c.call
 	if len(a.windows.PartitionBy) > 0 && a.partitions == nil {
@@ -249,19 +251,37 @@ func (a *arrangement) compare(c *comparing, unsorted memory.Slice[uint8]) (err e
 		}
 		err = a.findHeads(call, name, places, values, first.flip(), heads.output(), unsorted)
 	} else {
-		l := headKeysLayout{partitions: uint32(len(a.windows.PartitionBy)), count: uint32(len(c.keys))}
-		for i := range c.keys {
-			l.key[i] = c.keys[i].layout()
-		}
-		err = a.findHeads(call, "heads_any", a.places(), l.asArgument(), a.partitions.output(), a.peers.output(), unsorted)
+		err = a.findHeads(call, "heads_any", a.places(), a.headKeys(c), a.partitions.output(), a.peers.output(), unsorted)
 	}
 	if err != nil {
 		return err
 	}
-	if err := a.finishHeads(call, a.partitions); err != nil {
+	if err := a.finishHeads(call, a.partitions, unsorted); err != nil {
 		return err
 	}
-	return a.finishHeads(call, a.peers)
+	return a.finishHeads(call, a.peers, unsorted)
+}
+
+// headKeys is the kernels' HeadKeys.
+func (a *arrangement) headKeys(c *comparing) any {
+	l := headKeysLayout{partitions: uint32(len(a.windows.PartitionBy)), count: uint32(len(c.keys))}
+	for i := range c.keys {
+		l.key[i] = c.keys[i].layout()
+	}
+	return l.asArgument()
+}
+
+// sample sets the first word of unsorted if some neighbours of many rows are not in order. Then
+// the whole table is not read to learn that.
+func (a *arrangement) sample(c *comparing, unsorted memory.Slice[uint8]) error {
+	if !a.isLarge() {
+		return nil
+	}
+	f, err := c.call.Kernel(&set, "heads", "heads_sample")
+	if err != nil {
+		return err
+	}
+	return f.Launch(c.call.Stream, device.Dim3{X: 1}, device.Dim3{X: sampleThreads}, 0, a.places(), a.headKeys(c), unsorted)
 }
 
 // arrangeByComparing finds the heads and, if the rows are not in order, sorts them first. It
@@ -286,7 +306,7 @@ func (a *arrangement) arrangeByComparing() (done bool, err error) {
 
 // comparedSorted finds the heads of the table as it is, and reports whether it is in order.
 func (a *arrangement) comparedSorted(c *comparing) (sorted bool, err error) {
-	block, slices, err := c.call.Scratch(4)
+	block, slices, err := c.call.Scratch(8)
 	if err != nil {
 		return false, err
 	}
@@ -294,16 +314,19 @@ func (a *arrangement) comparedSorted(c *comparing) (sorted bool, err error) {
 	if err := slices[0].Fill(c.call.Stream, 0); err != nil {
 		return false, err
 	}
+	if err := a.sample(c, slices[0]); err != nil {
+		return false, err
+	}
 	if err := a.compare(c, slices[0]); err != nil {
 		return false, err
 	}
-	flag, err := memory.Reinterpret[uint32](slices[0])
+	flags, err := memory.Reinterpret[uint32](slices[0])
 	if err != nil {
 		return false, err
 	}
-	var unsorted [1]uint32
-	if err := flag.Download(a.ctx, c.call.Stream, unsorted[:]); err != nil {
+	var unsorted [2]uint32
+	if err := flags.Download(a.ctx, c.call.Stream, unsorted[:]); err != nil {
 		return false, err
 	}
-	return unsorted[0] == 0, nil
+	return unsorted == [2]uint32{}, nil
 }

@@ -24,6 +24,11 @@ func (a *arrangement) pick(f Function, value *column.Column, frame *framing) (*c
 	if bytes, ok := column.ElementBytes(value.Type()); ok && f.kind == shift && a.shifts(f, value, bytes) {
 		return a.shift(f, value, bytes)
 	}
+	if bytes, ok := column.ElementBytes(value.Type()); ok && f.kind == shift && (bytes == 4 || bytes == 8) {
+		if shifted, err := a.shiftSpread(f, value, bytes); shifted != nil || err != nil {
+			return shifted, err
+		}
+	}
 	numbers, err := a.picked(f, value, frame)
 	if err != nil {
 		return nil, err
@@ -45,9 +50,7 @@ func (a *arrangement) shift(f Function, value *column.Column, bytes int) (*colum
 	if err != nil {
 		return nil, err
 	}
-	_, offset := f.pickOffset()
-	beyond := int64(a.capacity) + 1
-	offset = min(max(offset, -beyond), beyond)
+	_, offset := a.pickOffset(f)
 	return a.newColumn(&call, value.Type(), true, func(out op.Buffers) error {
 		if call.OnHost() {
 			return a.shiftOnHost(int(offset), bytes, in, out)
@@ -86,17 +89,18 @@ type presence struct {
 	block          *memory.Block
 }
 
-// pickOffset returns the kernel's function and offset.
-func (f Function) pickOffset() (function uint32, offset int64) {
+// pickOffset returns the kernel's function and offset, which reaches no further than beyond the table.
+func (a *arrangement) pickOffset(f Function) (function uint32, offset int64) {
 	switch f.kind {
 	case first:
 		return 1, 0
 	case nth:
-		return 1, f.number
+		function = 1
 	case last:
 		return 2, 0
 	}
-	return 0, f.number
+	beyond := int64(a.capacity) + 1
+	return function, min(max(f.number, -beyond), beyond)
 }
 
 // picked returns the numbers of the rows.
@@ -114,13 +118,11 @@ func (a *arrangement) picked(f Function, value *column.Column, frame *framing) (
 		}
 	}
 	numbered, err := a.newColumn(&call, arrow.PrimitiveTypes.Uint32, false, func(out op.Buffers) error {
-		function, offset := f.pickOffset()
-		beyond := int64(a.capacity) + 1
-		offset = min(max(offset, -beyond), beyond)
+		function, offset := a.pickOffset(f)
 		if call.OnHost() {
 			return a.pickOnHost(function, int(offset), frame, p, out)
 		}
-		return spreading{a, &call, 4, "over_spread_32"}.write(out, func(out op.Buffers) error {
+		return spreading{a, &call, 4, "spread_rows_32"}.write(out, func(out op.Buffers) error {
 			return a.launch(&call, "over_pick", a.argument(), frame.argument(), out.Values, function, offset, p.counts, p.places)
 		})
 	})

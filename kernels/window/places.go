@@ -22,9 +22,14 @@ func (a *arrangement) rank(f Function, t arrow.DataType) (*column.Column, error)
 		case f.kind == rowNumber && a.listed.Len() == 0 && a.rows <= mostShifted:
 			return a.launchFor(&call, numberLoads, "over_numbers", a.argument(), out.Values)
 		default:
-			by := spreading{a, &call, 4, "over_spread_32_64"}
+			by := spreading{a, &call, 4, "spread_rows_32_64"}
 			if f.kind == percentRank || f.kind == cumulativeDistribution {
-				by.bytes, by.kernel = 8, "over_spread_64"
+				by.bytes, by.kernel = 8, "spread_rows_64"
+			}
+			if f.kind == rowNumber {
+				if done, err := by.number(out); done || err != nil {
+					return err
+				}
 			}
 			return by.write(out, func(out op.Buffers) error {
 				return a.launch(&call, "over_ranks", a.argument(), out.Values, uint32(f.kind-rowNumber), uint64(max(f.number, 1)))

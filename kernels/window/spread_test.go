@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/window"
@@ -79,6 +80,103 @@ func overRecord(t *testing.T, mgr *memory.Manager, record arrow.Record, by windo
 	columns, err := window.Over(spreading(t.Context(), true), table, by, functions)
 	require.NoError(t, err)
 	return arraysOf(t, columns)
+}
+
+// TestSpreadRows compares results that travel to their rows with those of the host, for numbers of rows below, at and
+// above those of tiles, spans and divisions, and for keys that are all equal, few, many, all distinct, and in descending order.
+func TestSpreadRows(t *testing.T) {
+	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		g := arraytest.NewGenerator(property.Random(t).Uint64())
+		const span = 8192
+		rows := []int{1, 2, span - 1, span, span + 1, 3*span + 17, 1 << 16, 1<<17 + 4097, 300_001}
+		if testing.Short() && devicetest.Emulated(dev) {
+			rows = []int{2, span + 1, 1<<16 + 4097 + 8*g.IntN(3000)}
+		}
+		for i, n := range rows {
+			kinds := []int{1, 2, 60, n / 100, n, -1}
+			if devicetest.Emulated(dev) && n > span {
+				kinds = []int{kinds[(i+g.IntN(6))%6], 100}
+			}
+			for _, keys := range kinds {
+				record := spreadRecord(g, n, keys)
+				by := window.Windows{PartitionBy: []order.Key{{Column: "k"}}}
+				if g.IntN(2) == 0 {
+					by.OrderBy = []order.Key{{Column: "o", Descending: g.IntN(2) == 0}}
+				}
+				functions := spreadFunctions(g)
+				got, want := overRecord(t, mgr, record, by, functions), overRecord(t, host, record, by, functions)
+				for j := range want {
+					requireSame(t, want[j], got[j], fmt.Sprintf("%v of %d rows, %d keys, ordered %v", functions[j], n, keys, len(by.OrderBy) > 0))
+				}
+				record.Release()
+			}
+		}
+	})
+}
+
+// requireSame requires equal bits and the same nulls.
+func requireSame(t *testing.T, want, got arrow.Array, name string) {
+	t.Helper()
+	require.Equal(t, want.Len(), got.Len(), name)
+	for row := range want.Len() {
+		if want.IsValid(row) != got.IsValid(row) || want.IsValid(row) && want.ValueStr(row) != got.ValueStr(row) {
+			t.Fatalf("%s: row %d is %v, on the host %v", name, row, got.ValueStr(row), want.ValueStr(row))
+		}
+	}
+}
+
+// spreadRecord has a key of a number of values, or descending ones if the number is negative, a key of the order, and values.
+func spreadRecord(g *arraytest.Generator, n, keys int) arrow.Record {
+	k, o := array.NewInt32Builder(arrowalloc.DefaultAllocator), array.NewInt64Builder(arrowalloc.DefaultAllocator)
+	for row := range n {
+		switch {
+		case keys < 0:
+			k.Append(int32(n - row))
+		case keys == n: // a permutation, if 7 does not divide n
+			k.Append(int32(row * 7 % n))
+		default:
+			k.Append(int32(g.IntN(max(keys, 1))))
+		}
+		o.Append(int64(g.IntN(1000)))
+	}
+	columns := []arrow.Array{k.NewArray(), o.NewArray()}
+	fields := []arrow.Field{{Name: "k", Type: arrow.PrimitiveTypes.Int32}, {Name: "o", Type: arrow.PrimitiveTypes.Int64}}
+	for _, c := range []struct {
+		name  string
+		t     arrow.DataType
+		nulls float64
+	}{{"v", arrow.PrimitiveTypes.Float64, 0}, {"w", arrow.PrimitiveTypes.Int32, 0.3}, {"x", arrow.PrimitiveTypes.Int64, 0.9}, {"y", arrow.PrimitiveTypes.Float32, 0}, {"z", arrow.PrimitiveTypes.Int16, 0.1}} {
+		b := array.NewBuilder(arrowalloc.DefaultAllocator, c.t)
+		for range n {
+			if c.nulls > 0 && g.IntN(1000) < int(1000*c.nulls) {
+				b.AppendNull()
+			} else if err := b.AppendValueFromString(fmt.Sprint(g.IntN(30_000) - 15_000)); err != nil {
+				panic(err)
+			}
+		}
+		columns = append(columns, b.NewArray())
+		fields = append(fields, arrow.Field{Name: c.name, Type: c.t, Nullable: c.nulls > 0})
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(n))
+}
+
+// spreadFunctions has some functions of each way to the rows.
+func spreadFunctions(g *arraytest.Generator) []window.Function {
+	v, w, x, y, z := expr.Col("v"), expr.Col("w"), expr.Col("x"), expr.Col("y"), expr.Col("z")
+	offset := []int64{1, 3, 100, 10_000, 1 << 40}[g.IntN(5)]
+	running := func(f window.Function) window.Function { return f.Rows(window.FirstRow, 0) }
+	all := []window.Function{
+		window.Lag(w, offset), window.Lead(x, offset), window.Lag(y, 0), window.Lag(z, 1), window.Lead(x, 1).SkipNulls(), window.Last(v).Rows(-3, 1),
+		running(window.Sum(w)), running(window.Sum(x)), running(window.Min(y)), running(window.Max(z)), running(window.Count(x)), running(window.Mean(w)),
+		window.Sum(x).Rows(-4, 4).AtLeast(3), window.Min(w).Rows(-9, 9), window.Sum(v).Rows(-700, 0), window.PercentRank(), window.DenseRank(), window.Tile(7),
+	}
+	functions := []window.Function{window.RowNumber(), window.Lag(v, 1), running(window.Sum(v))}
+	for range 3 {
+		functions = append(functions, all[g.IntN(len(all))])
+	}
+	return functions
 }
 
 // TestSpreadBudget gives the functions no memory to spare: then they write to the rows at once.

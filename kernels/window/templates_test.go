@@ -46,7 +46,7 @@ func TestTemplates(t *testing.T) {
 		require.NotContains(t, text, "//@", i.Entry)
 	}
 	for entry, file := range entries {
-		require.True(t, used[entry] || file == "over" || file == "heads" || file == "decimals", "the template %s is used", entry)
+		require.True(t, used[entry] || file == "over" || file == "spread" || file == "heads" || file == "decimals", "the template %s is used", entry)
 	}
 }
 

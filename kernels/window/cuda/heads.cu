@@ -72,10 +72,16 @@ struct Found {
     }
 };
 
+// sample_is_unsorted reports whether a sample has shown that the rows are in no order: then the heads are not
+// needed. unsorted is null, or has what the sample shows and then what all rows show.
+DEVICE bool sample_is_unsorted(const u32 *unsorted) { return unsorted != nullptr && unsorted[0] != 0; }
+
 // find_heads compares words: the key is one column of integers without nulls. flip gives the
 // words the order of the keys.
 template <typename T> DEVICE void find_heads(const Places &places, const T *keys, T flip, const Found &found, u32 *unsorted) {
     __shared__ Extent shared[head_warps];
+    if (sample_is_unsorted(unsorted))
+        return;
     const u64 n = places.count(), begin = (u64)block_in_grid() * head_rows;
     const u32 lane = lane_in_warp();
     const u64 first = begin + thread_in_block() / warp_threads * head_warp_rows;
@@ -109,7 +115,7 @@ template <typename T> DEVICE void find_heads(const Places &places, const T *keys
         bits = lane == i ? word : bits;
     }
     if (unsorted != nullptr && ballot(less) != 0 && lane == 0)
-        *unsorted = 1;
+        unsorted[1] = 1;
     found.write(bits, begin, shared);
 }
 
@@ -161,6 +167,8 @@ struct HeadKeys {
 // heads_any finds the heads of partitions and of peers for up to four columns of numbers.
 KERNEL LAUNCH_BOUNDS(head_threads) heads_any(Places places, HeadKeys keys, Found partitions, Found peers, u32 *unsorted) {
     __shared__ Extent shared[head_warps];
+    if (sample_is_unsorted(unsorted))
+        return;
     const u64 n = places.count(), begin = (u64)block_in_grid() * head_rows;
     const u32 lane = lane_in_warp();
     const u64 first = begin + thread_in_block() / warp_threads * head_warp_rows;
@@ -188,11 +196,27 @@ KERNEL LAUNCH_BOUNDS(head_threads) heads_any(Places places, HeadKeys keys, Found
         peer_bits = lane == i ? b : peer_bits;
     }
     if (unsorted != nullptr && ballot(less) != 0 && lane == 0)
-        *unsorted = 1;
+        unsorted[1] = 1;
     if (partitions.bits != nullptr)
         partitions.write(partition_bits, begin, shared);
     if (peers.bits != nullptr)
         peers.write(peer_bits, begin, shared);
+}
+
+static constexpr u32 sample_threads = 1024;
+
+// heads_sample compares some neighbours, from all parts of the rows, in one block.
+KERNEL LAUNCH_BOUNDS(sample_threads) heads_sample(Places places, HeadKeys keys, u32 *unsorted) {
+    const u64 n = places.count(), place = n / sample_threads * thread_in_block();
+    if (place + 1 >= n)
+        return;
+    const u64 a = places.row(place), b = places.row(place + 1);
+    i32 order = 0;
+#pragma unroll 1
+    for (u32 k = 0; k < keys.count && order == 0; k++)
+        order = keys.key[k].compare(a, b);
+    if (order > 0)
+        unsorted[0] = 1;
 }
 
 // heads_numbers finds the heads of runs with numbers, which order.FindRuns gives.
@@ -220,8 +244,10 @@ DEVICE Extent scan_behind(Extent own) {
 
 // heads_tiles writes for each group of tiles the last head before it, the first one behind,
 // and the number of heads before, in one block.
-KERNEL LAUNCH_BOUNDS(extent_threads) heads_tiles(const Extent *tiles, u32 count, Extent *groups) {
+KERNEL LAUNCH_BOUNDS(extent_threads) heads_tiles(const Extent *tiles, u32 count, Extent *groups, const u32 *unsorted) {
     __shared__ Extent shared[extent_warps];
+    if (sample_is_unsorted(unsorted))
+        return;
     const u32 thread = thread_in_block(), lane = lane_in_warp(), warp = thread / warp_threads;
     const u32 all = (count + group_tiles - 1) / group_tiles;
     const Extents f;
@@ -269,10 +295,10 @@ KERNEL LAUNCH_BOUNDS(extent_threads) heads_tiles(const Extent *tiles, u32 count,
 
 // heads_finish writes the words. A warp has a tile, a lane consecutive words. groups is null
 // for one tile.
-KERNEL LAUNCH_BOUNDS(head_threads) heads_finish(HeadWord *words, const u32 *bits, const Extent *tiles, const Extent *groups, u32 count, const i64 *counted, i64 capacity) {
+KERNEL LAUNCH_BOUNDS(head_threads) heads_finish(HeadWord *words, const u32 *bits, const Extent *tiles, const Extent *groups, u32 count, const i64 *counted, i64 capacity, const u32 *unsorted) {
     static constexpr u32 each = head_words / warp_threads;
     const u32 lane = lane_in_warp(), tile = block_in_grid() * head_warps + thread_in_block() / warp_threads;
-    if (tile >= count)
+    if (tile >= count || sample_is_unsorted(unsorted))
         return;
     const u64 n = device_rows(counted, capacity), first = (u64)tile * head_words + lane * each;
     const Extents f;
