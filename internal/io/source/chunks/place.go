@@ -37,7 +37,9 @@ func newSpaces() spaces {
 	return spaces{input: space{number: 1}, lists: space{number: 2}, work: space{number: 3}, bits: space{number: 4}, values: space{number: 5}, plain: space{number: 6}}
 }
 
-func (s *spaces) all() []*space { return []*space{&s.input, &s.plain, &s.lists, &s.work, &s.bits, &s.values} }
+func (s *spaces) all() []*space {
+	return []*space{&s.input, &s.plain, &s.lists, &s.work, &s.bits, &s.values}
+}
 
 // offset is the offset in the place's space.
 func (p place) offset() uint64 { return uint64(p) & (1<<spaceShift - 1) }
