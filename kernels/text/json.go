@@ -109,7 +109,7 @@ func jsonFunction(name string, result func(h hosted, operands []arrow.DataType) 
 
 // compact returns a valid JSON text without white space between its parts.
 func compact(value string) string {
-	if strings.IndexAny(value, jsonSpace) < 0 {
+	if !strings.ContainsAny(value, jsonSpace) {
 		return value
 	}
 	var compacted bytes.Buffer

@@ -17,7 +17,7 @@ var snappyParts = struct {
 }{64 << 10, 64 << 10}
 
 // hasFragments reports whether the fragments of pages are decompressed at the same time. To find them takes as long as
-// to decompress the pages, unless these are so few that most multiprocessors have none: pages of 16 MiB take 17.9 ms on an
+// to decompress the pages, unless these are so few that a multiprocessor has one or two: pages of 16 MiB take 17.9 ms on an
 // H200 and by their fragments 1.3, 3.6 and 10.6 ms if there are 4, 16 and 64 (text); 64 of 1 MiB take 1.2 ms either way. With up
 // to 256 pages of DuckDB's files, TPC-H at SF 10 took 890 ms, with up to 64 of at least 2 MiB 929.
 // Tests replace it.

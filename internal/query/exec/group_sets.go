@@ -24,6 +24,8 @@ type groupSets struct {
 	readers []buffer.Reader
 	at      int
 	started bool
+	// unstarted is the error of the start.
+	unstarted error
 }
 
 func newGroupSets(s *stage, n *plan.GroupSets) *groupSets { return &groupSets{stage: s, plan: n} }
@@ -40,9 +42,10 @@ func (g *groupSets) next(ctx context.Context) (*buffer.Buffer, error) {
 		if len(g.inputs) == 0 {
 			return nil, errEnd
 		}
-		if err := g.start(ctx); err != nil {
-			return nil, unended(err)
-		}
+		g.unstarted = unended(g.start(ctx))
+	}
+	if g.unstarted != nil {
+		return nil, g.unstarted
 	}
 	for g.at < len(g.readers) {
 		table, err := g.readers[g.at].Next(ctx)
@@ -65,7 +68,11 @@ func (g *groupSets) start(ctx context.Context) error {
 	input := g.inputs[0]
 	g.inputs = nil
 	if g.plan.Merges() {
-		return g.merging(func(*plan.Aggregate) (buffer.Reader, error) { return input, nil })
+		err := g.merging(func(*plan.Aggregate) (buffer.Reader, error) { return input, nil })
+		if err != nil {
+			err = errors.Join(err, g.Close(), input.Close())
+		}
+		return err
 	}
 	first, err := input.Next(ctx)
 	if err != nil && err != errEnd {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/device"
@@ -21,8 +20,8 @@ type Engine struct {
 	// slots are chunks for short transfers, which are many at a time if many queries wait for
 	// numbers of rows: each holds its chunk until its stream reaches the copy.
 	slots ring
-	// long is locked while the parts of an upload are enqueued.
-	long sync.Mutex
+	// long has an element while the parts of an upload are enqueued.
+	long chan struct{}
 }
 
 // Options configure an Engine. The zero value suits most programs.
@@ -64,6 +63,7 @@ func New(dev *device.Device, options Options) (*Engine, error) {
 	}
 	return &Engine{
 		device: dev,
+		long:   make(chan struct{}, 1),
 		crew:   crew{size: options.Workers},
 		ring:   newRing(dev, uint64(options.ChunkBytes), options.Chunks),
 		slots:  newRing(dev, min(slotBytes, uint64(options.ChunkBytes)), slots),

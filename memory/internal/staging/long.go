@@ -43,7 +43,7 @@ func parts(direct []directCopy) (list [][]directCopy) {
 }
 
 // uploadDirect enqueues fills and direct copies, and waits for all parts but the last ones. Long uploads take
-// turns: the parts of one are not behind those of a later one.
+// turns: the parts of one are not behind those of a later one. So one also waits for the work that is on the stream of another.
 func (e *Engine) uploadDirect(ctx context.Context, stream *device.Stream, blank []blankFill, direct []directCopy) (err error) {
 	enqueue := func(copy directCopy, handle backend.Stream) error {
 		return e.device.Driver().CopyToDeviceAsync(copy.at, copy.host(), copy.bytes(), handle)
@@ -55,8 +55,12 @@ func (e *Engine) uploadDirect(ctx context.Context, stream *device.Stream, blank 
 	if err := e.enqueueDirect(stream, blank, nil, enqueue); err != nil {
 		return err
 	}
-	e.long.Lock()
-	defer e.long.Unlock()
+	select {
+	case e.long <- struct{}{}:
+	case <-ctx.Done():
+		return cancel.Error(ctx)
+	}
+	defer func() { <-e.long }()
 	var events [partsAhead]*device.Event
 	defer func() {
 		for _, event := range events {

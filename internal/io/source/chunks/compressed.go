@@ -76,6 +76,9 @@ func (p *planner) placePacked() {
 	p.spaces.plain.take(behind)
 }
 
+// aheadShare is the part, as a divisor, of the memory which is free that pages may take when they are copied.
+const aheadShare = 4
+
 // ahead decompresses the pages on a stream of their own, if there is plenty of memory. Otherwise Decode does it.
 func (b *Batch) ahead(ctx context.Context) error {
 	stream := b.options.DecompressStream
@@ -87,7 +90,9 @@ func (b *Batch) ahead(ctx context.Context) error {
 		return err
 	}
 	call.Spare = true
-	err = b.decompress(&call)
+	if err = b.manager.Check(aheadShare * b.spaces.plain.bytes); err == nil {
+		err = b.decompress(&call)
+	}
 	if errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) {
 		return nil
 	}
