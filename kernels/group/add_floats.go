@@ -7,13 +7,13 @@ import "math"
 func addFloats(state, images []uint64) {
 	const room = 8 // a power of two above powerBinCount + sumPieceCount - 2
 	var bins [room]uint64
-	kept := uint64(len(state) - sumBins)
+	binCount := uint64(len(state) - sumBins)
 	copy(bins[:], state[sumBins:])
 	top := state[sumTop]
 	for _, image := range images {
 		place := uint64(placeOfExponent[image>>52&0x7ff])
 		below := top - place>>8
-		if below >= kept { // not normal, above the top, or below all bins
+		if below >= binCount { // not normal, above the top, or below all bins
 			if image<<1 == 0 || place != notNormal && below < 1<<63 {
 				continue
 			}

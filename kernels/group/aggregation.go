@@ -83,10 +83,10 @@ func (q Query) beginPlanned(ctx context.Context, p *plan, aggregates []Aggregate
 	}
 	r := newAggregation(options, p)
 	r.asStates = q.asStates
-	whole := q
+	unmasked := q
 	q, err := r.restrict(ctx, q, aggregates)
-	if r.filtered = !whole.where.IsZero() && !r.masked; r.filtered {
-		r.unfiltered = whole.keyColumns()
+	if r.filtered = !unmasked.where.IsZero() && !r.masked; r.filtered {
+		r.unfiltered = unmasked.keyColumns()
 	}
 	if err == nil {
 		q, err = r.evaluateConstants(ctx, q)

@@ -41,11 +41,11 @@ func filteredQueries() (list []filteredQuery) {
 func (q filteredQuery) run(t *testing.T, table *buffer.Buffer) arrow.Record {
 	t.Helper()
 	x := expr.Col("x")
-	made, err := group.By(table, group.Columns(q.keys...)...).Where(q.condition).Aggregate(
+	groups, err := group.By(table, group.Columns(q.keys...)...).Where(q.condition).Aggregate(
 		strategy.WithGroup(t.Context(), strategy.Group{MeasuredRows: 1, Add: strategy.Tiles}),
 		[]group.Aggregate{group.Sum(x.Mul(expr.Lit(2.0))), group.Mean(x), group.CountAll(), group.Min(expr.Col("large"))}, q.options)
 	require.NoError(t, err, "%v", q)
-	return columntest.Fetch(t, made)
+	return columntest.Fetch(t, groups)
 }
 
 // TestKeysOfFilteredRows compares groups of filtered rows with those of the host, in two orders of the queries: what
@@ -63,9 +63,9 @@ func TestKeysOfFilteredRows(t *testing.T) {
 		return table
 	}
 	expected, kernels := make([]arrow.Record, len(queries)), make([]map[string]int, len(queries))
-	of := tableOf(host)
+	onHost := tableOf(host)
 	for i, q := range queries {
-		expected[i] = q.run(t, of)
+		expected[i] = q.run(t, onHost)
 	}
 	run := func(table *buffer.Buffer, i int) map[string]int {
 		counted.Take()
@@ -104,14 +104,14 @@ func TestSecondFilterWaitsOnce(t *testing.T) {
 	} {
 		for i := range 3 {
 			counted.Take()
-			made, err := group.By(table, group.Columns("key")...).Where(value.Gt(expr.Lit(q.least))).Aggregate(
+			groups, err := group.By(table, group.Columns("key")...).Where(value.Gt(expr.Lit(q.least))).Aggregate(
 				strategy.WithGroup(t.Context(), strategy.Group{MeasuredRows: 1, Add: strategy.Tiles}), sum)
 			require.NoError(t, err)
 			calls := counted.Take()
-			rows, known := made.HostRows()
+			rows, known := groups.HostRows()
 			require.True(t, known)
 			require.Equal(t, q.groups, rows, fmt.Sprint(q.least))
-			require.NoError(t, made.Release())
+			require.NoError(t, groups.Release())
 			if i > 0 {
 				delete(calls.Count, callcount.Query)
 				delete(calls.Count, callcount.Event)

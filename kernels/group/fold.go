@@ -21,7 +21,7 @@ type Folding struct {
 	Fold func(list expr.Expr) expr.Expr
 	// Merge is the state of a list of states that are not null, of values of a type.
 	Merge func(list expr.Expr, values arrow.DataType) expr.Expr
-	// Result computes the value of the aggregate from a state. It is nil if the state is the value.
+	// Result is the value of the aggregate, computed from a state. Without it the state is the value.
 	Result func(state expr.Expr, values arrow.DataType) expr.Expr
 }
 

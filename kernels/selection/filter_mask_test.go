@@ -256,7 +256,7 @@ func TestFilterMaskCounted(t *testing.T) {
 				{Name: "a", Type: arrow.PrimitiveTypes.Int64}, {Name: "b", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "mask", Type: arrow.FixedWidthTypes.Boolean},
 			}, nil))
 			defer b.Release()
-			kept := int64(0)
+			selected := int64(0)
 			for i := range n {
 				b.Field(0).(*array.Int64Builder).Append(int64(i))
 				if i%7 == 0 {
@@ -266,7 +266,7 @@ func TestFilterMaskCounted(t *testing.T) {
 				}
 				b.Field(2).(*array.BooleanBuilder).Append(i%3 == 1)
 				if i%3 == 1 {
-					kept++
+					selected++
 				}
 			}
 			record := b.NewRecord()
@@ -277,11 +277,11 @@ func TestFilterMaskCounted(t *testing.T) {
 			mask := table.Column(2)
 			plain, err := selection.FilterMask(t.Context(), table, mask)
 			require.NoError(t, err)
-			counted, err := selection.FilterMaskCounted(t.Context(), table, mask, kept)
+			counted, err := selection.FilterMaskCounted(t.Context(), table, mask, selected)
 			require.NoError(t, err)
 			rows, known := counted.HostRows()
 			require.True(t, known)
-			require.Equal(t, kept, rows)
+			require.Equal(t, selected, rows)
 			require.True(t, array.RecordEqual(columntest.Fetch(t, plain), columntest.Fetch(t, counted)), "%d rows", n)
 			for _, wrong := range []int64{-1, int64(n) + 1} {
 				_, err = selection.FilterMaskCounted(t.Context(), table, mask, wrong)

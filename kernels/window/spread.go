@@ -14,7 +14,7 @@ import (
 
 // spreadRows is the rows from which on results of rows in no order are written in the order of
 // places first. Those of fewer rows stay in the cache of a GPU until all words that are written
-// together are there. Not measured with other numbers of rows than 2^27.
+// together are there. Spreading was measured on an H200 from here to 2^27 rows, the other way not beside it.
 const spreadRows = 1 << 23
 
 // Constants of cuda/spread.cu.
@@ -28,7 +28,7 @@ const (
 	mostSpread = mostShifted
 )
 
-// isLarge reports whether a table has so many rows that results are not written to rows in no order at once.
+// isLarge reports whether a table has too many rows to write each result directly to its row.
 func (a *arrangement) isLarge() bool {
 	least := strategy.OfWindow(a.ctx).SpreadRows
 	if least == 0 {

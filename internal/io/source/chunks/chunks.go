@@ -95,7 +95,7 @@ type Options struct {
 	// wait for work on Stream, and fails at once if memory is short because other requests wait for it.
 	CopyStream *device.Stream
 	// DecompressStream is the stream on which pages are decompressed behind their copy, while the device decodes other
-	// batches. Decode decompresses them if it is nil, or if memory is short.
+	// batches. Without it, or if memory is short, Decode decompresses them.
 	DecompressStream *device.Stream
 	// Tag names the memory of the columns in the manager's statistics.
 	Tag string
